@@ -1,0 +1,15 @@
+//! Building, staging and measuring Flake Pilot: what the words of the Makefile mean.
+
+mod build;
+mod stage;
+
+use anyhow::{Result, bail};
+use std::path::Path;
+
+fn main() -> Result<()> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["stage", dir] => stage::stage(Path::new(dir)),
+        _ => bail!("usage: cargo xtask stage DIR"),
+    }
+}
