@@ -1,0 +1,63 @@
+//! What a process inherited and Rust's runtime changes before `main`: closed standard descriptors are
+//! opened on /dev/null, and SIGPIPE is ignored. A launcher hands the true state on to its command.
+
+use crate::signals::SignalSet;
+use nix::libc;
+use std::mem::MaybeUninit;
+use std::ptr;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+
+static CLOSED: AtomicU8 = AtomicU8::new(0);
+static IGNORED: AtomicU64 = AtomicU64::new(0);
+static BLOCKED: AtomicU64 = AtomicU64::new(0);
+
+/// Whether one of the descriptors 0 to 2 was closed when the process started.
+#[must_use]
+pub fn was_closed(descriptor: u8) -> bool {
+    descriptor < 3 && CLOSED.load(Ordering::Relaxed) & (1 << descriptor) != 0
+}
+
+/// The signals that were ignored when the process started.
+#[must_use]
+pub fn ignored() -> SignalSet {
+    SignalSet::from_bits(IGNORED.load(Ordering::Relaxed))
+}
+
+/// The signals that were blocked when the process started.
+#[must_use]
+pub fn blocked() -> SignalSet {
+    SignalSet::from_bits(BLOCKED.load(Ordering::Relaxed))
+}
+
+extern "C" fn record() {
+    for descriptor in 0..3_u8 {
+        // SAFETY: F_GETFD takes no pointer and accepts any number.
+        if unsafe { libc::fcntl(i32::from(descriptor), libc::F_GETFD) } < 0 {
+            CLOSED.fetch_or(1 << descriptor, Ordering::Relaxed);
+        }
+    }
+    let mut mask = MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: a null new mask only reads; the kernel fills the old one.
+    let masked = unsafe { libc::sigprocmask(libc::SIG_BLOCK, ptr::null(), mask.as_mut_ptr()) } == 0;
+    for number in 1..=64 {
+        let mut action = MaybeUninit::<libc::sigaction>::uninit();
+        // SAFETY: a null new action only reads; on success the old one is filled.
+        let ignored = unsafe {
+            libc::sigaction(number, ptr::null(), action.as_mut_ptr()) == 0
+                && action.assume_init().sa_sigaction == libc::SIG_IGN
+        };
+        if ignored {
+            IGNORED.fetch_or(1 << (number - 1), Ordering::Relaxed);
+        }
+        // SAFETY: the mask was filled when `masked` is set.
+        if masked && unsafe { libc::sigismember(mask.as_ptr(), number) } == 1 {
+            BLOCKED.fetch_or(1 << (number - 1), Ordering::Relaxed);
+        }
+    }
+}
+
+// SAFETY: the loader calls the functions of this section one after the other before `main`; this one
+// makes async-signal-safe calls and stores to atomics only, so it needs nothing that is not yet set up.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static AT_START: extern "C" fn() = record;

@@ -1,0 +1,43 @@
+//! Pseudo-terminals.
+
+use rustix::fs::{Mode, OFlags};
+use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, unlockpt};
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+/// Both ends of a new pseudo-terminal, closed on exec.
+#[derive(Debug)]
+pub struct Pty {
+    /// The end of whoever shows the terminal.
+    pub master: OwnedFd,
+    /// The end of the program on the terminal.
+    pub slave: OwnedFd,
+}
+
+/// Opens a pseudo-terminal in the devpts of this mount namespace.
+///
+/// # Errors
+/// What the kernel says; `NotFound` where no devpts is mounted.
+pub fn open() -> io::Result<Pty> {
+    let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
+    // The instance's own multiplexer first: /dev/ptmx may be a link, a device or nothing at all.
+    let master = rustix::fs::open("/dev/pts/ptmx", flags, Mode::empty())
+        .or_else(|_| rustix::fs::open("/dev/ptmx", flags, Mode::empty()))?;
+    unlockpt(&master)?;
+    let peer = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+    let slave = ioctl_tiocgptpeer(&master, peer)?;
+    Ok(Pty { master, slave })
+}
+
+/// Puts a terminal into raw mode and returns how it was.
+///
+/// # Errors
+/// What the kernel says; not a terminal, most likely.
+pub fn make_raw(terminal: impl AsFd) -> io::Result<Termios> {
+    let before = tcgetattr(&terminal)?;
+    let mut raw = before.clone();
+    raw.make_raw();
+    tcsetattr(&terminal, OptionalActions::Now, &raw)?;
+    Ok(before)
+}
