@@ -4,6 +4,7 @@
 use crate::signals::SignalSet;
 use nix::libc;
 use std::mem::MaybeUninit;
+use std::os::fd::{FromRawFd, OwnedFd};
 use std::ptr;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
@@ -27,6 +28,23 @@ pub fn ignored() -> SignalSet {
 #[must_use]
 pub fn blocked() -> SignalSet {
     SignalSet::from_bits(BLOCKED.load(Ordering::Relaxed))
+}
+
+/// Takes over an inherited descriptor above the standard ones, and closes it on exec from now on. None
+/// when it is not open, or was taken over before.
+#[must_use]
+pub fn descriptor(number: i32) -> Option<OwnedFd> {
+    static TAKEN: AtomicU64 = AtomicU64::new(0);
+    let bit = 1_u64.checked_shl(u32::try_from(number).ok()?).filter(|_| number > 2)?;
+    // SAFETY: F_GETFD takes no pointer and accepts any number.
+    let open = unsafe { libc::fcntl(number, libc::F_GETFD) } >= 0;
+    if !open || TAKEN.fetch_or(bit, Ordering::Relaxed) & bit != 0 {
+        return None;
+    }
+    // SAFETY: the descriptor is open; the bit set above makes this its only owner.
+    let owned = unsafe { OwnedFd::from_raw_fd(number) };
+    rustix::io::fcntl_setfd(&owned, rustix::io::FdFlags::CLOEXEC).ok()?;
+    Some(owned)
 }
 
 extern "C" fn record() {

@@ -7,7 +7,9 @@
 pub mod atomic;
 pub mod fdpass;
 pub mod inherited;
+pub mod peer;
 pub mod pty;
+pub mod reap;
 pub mod signals;
 pub mod spawn;
 pub mod user;

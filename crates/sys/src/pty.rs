@@ -2,7 +2,7 @@
 
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, unlockpt};
-use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
+use rustix::termios::{OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -41,3 +41,36 @@ pub fn make_raw(terminal: impl AsFd) -> io::Result<Termios> {
     tcsetattr(&terminal, OptionalActions::Now, &raw)?;
     Ok(before)
 }
+
+/// The special characters of a terminal's settings, in the kernel's order.
+#[must_use]
+pub fn characters(termios: &Termios) -> Vec<u8> {
+    CHARACTERS.iter().map(|index| termios.special_codes[*index]).collect()
+}
+
+/// Sets the special characters, as many as are given.
+pub fn set_characters(termios: &mut Termios, characters: &[u8]) {
+    for (index, character) in CHARACTERS.iter().zip(characters) {
+        termios.special_codes[*index] = *character;
+    }
+}
+
+/// The kernel's order, the unused ones left out.
+const CHARACTERS: [SpecialCodeIndex; 16] = [
+    SpecialCodeIndex::VINTR,
+    SpecialCodeIndex::VQUIT,
+    SpecialCodeIndex::VERASE,
+    SpecialCodeIndex::VKILL,
+    SpecialCodeIndex::VEOF,
+    SpecialCodeIndex::VTIME,
+    SpecialCodeIndex::VMIN,
+    SpecialCodeIndex::VSTART,
+    SpecialCodeIndex::VSTOP,
+    SpecialCodeIndex::VSUSP,
+    SpecialCodeIndex::VEOL,
+    SpecialCodeIndex::VREPRINT,
+    SpecialCodeIndex::VDISCARD,
+    SpecialCodeIndex::VWERASE,
+    SpecialCodeIndex::VLNEXT,
+    SpecialCodeIndex::VEOL2,
+];

@@ -45,6 +45,12 @@ impl SignalSet {
         bit(number) & self.0 != 0
     }
 
+    /// The set with a signal.
+    #[must_use]
+    pub fn with(self, number: i32) -> Self {
+        Self(self.0 | bit(number))
+    }
+
     /// The set without a signal.
     #[must_use]
     pub fn without(self, number: i32) -> Self {
@@ -150,6 +156,20 @@ impl AsFd for SignalFd {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
+}
+
+/// Sends a signal by its number, real-time ones too, to a process or to the process group of that id.
+///
+/// # Errors
+/// What the kernel says: no such process, or not permitted.
+pub fn send(pid: i32, number: i32, group: bool) -> io::Result<()> {
+    // Neither 0 nor a negative number: both mean other processes than the caller thinks.
+    if pid <= 0 {
+        return Err(io::Error::from(io::ErrorKind::InvalidInput));
+    }
+    // SAFETY: plain numbers.
+    let result = unsafe { libc::kill(if group { -pid } else { pid }, number) };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// Ends this process by a signal, so that whoever waits for it sees that signal; without a core dump,

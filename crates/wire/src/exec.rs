@@ -102,7 +102,7 @@ pub struct Modes {
     pub control: u32,
     /// `c_lflag`.
     pub local: u32,
-    /// `c_cc`, at most the kernel's 19.
+    /// The special characters of `c_cc` in the kernel's order, the unused VSWTC left out.
     pub characters: Vec<u8>,
 }
 

@@ -50,3 +50,7 @@ pub const VERSION: u16 = 1;
 pub fn understands(version: u16) -> bool {
     version == VERSION || version + 1 == VERSION && version > 0
 }
+
+/// The container command that a launcher gives podman when the words of the call follow the image's
+/// entrypoint: it marks where the entrypoint ends on the agent's command line.
+pub const ENTRYPOINT_ENDS: &str = "@flake-entrypoint-ends";
