@@ -1,0 +1,112 @@
+//! Something that can be called like a native command: the control, or a flake.
+
+use std::ffi::OsStr;
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::{Image, Result, ScratchHost, User};
+
+/// A program under test, called by one user.
+///
+/// Its target is busybox, so `subject sh -c ...` on a flake does what `busybox sh -c ...` does on the host.
+#[derive(Debug, Clone)]
+pub struct Subject {
+    /// What trials are named after.
+    pub name: &'static str,
+    /// Who calls it.
+    pub user: &'static User,
+    /// The path that is called.
+    pub app: PathBuf,
+    /// The same with a target that does not exist.
+    pub missing: PathBuf,
+    /// The same with a target that is not executable.
+    pub not_executable: PathBuf,
+}
+
+impl Subject {
+    /// The host's own busybox called by `user`.
+    #[must_use]
+    pub fn control(user: &'static User) -> Self {
+        Self {
+            name: "host",
+            user,
+            app: "/bin/busybox".into(),
+            missing: "/bin/absent".into(),
+            not_executable: "/etc/passwd".into(),
+        }
+    }
+
+    /// Flakes made of [`Image::BOX`] that `owner` registers in `bin` with the further `options` of
+    /// `flake-ctl podman register`, called by `user`.
+    ///
+    /// # Errors
+    ///
+    /// When the image cannot be made or a registration fails.
+    pub fn register(
+        host: &ScratchHost,
+        name: &'static str,
+        (owner, user): (&'static User, &'static User),
+        options: &[&str],
+    ) -> Result<Self> {
+        let image = host.image(owner, &Image::BOX)?;
+        let bin = if owner.id == 0 { PathBuf::from("/usr/local/bin") } else { owner.home().join("bin") };
+        let flake = |suffix: &str, target: &str| -> Result<PathBuf> {
+            let app = bin.join(format!("{name}{suffix}"));
+            let mut words: Vec<&OsStr> =
+                ["podman", "register", "--container", &image, "--target", target, "--app"]
+                    .map(OsStr::new)
+                    .into();
+            words.push(app.as_os_str());
+            words.extend(options.iter().map(OsStr::new));
+            host.flake_ctl(owner, words).check()?;
+            Ok(app)
+        };
+        Ok(Self {
+            name,
+            user,
+            app: flake("", "/bin/busybox")?,
+            missing: flake("-missing", "/bin/absent")?,
+            not_executable: flake("-plain", "/etc/passwd")?,
+        })
+    }
+
+    /// `app` without arguments yet, run by the subject's user.
+    #[must_use]
+    pub fn command(&self) -> Command {
+        self.user.command(&self.app)
+    }
+
+    /// `bash -c SCRIPT` run by the subject's user, with `$APP`, `$MISSING` and `$PLAIN` set to the paths.
+    #[must_use]
+    pub fn script(&self, script: &str) -> Command {
+        let mut command = self.user.command("/usr/bin/bash");
+        command.args(["-c", script]);
+        self.export(&mut command);
+        command
+    }
+
+    /// The same as the leader of a session, for [`Terminal::start`](crate::Terminal::start).
+    #[must_use]
+    pub fn session(&self, script: &str) -> Command {
+        self.leader(&["-c", script])
+    }
+
+    /// An interactive bash with job control as the leader of a session; its prompt is `host> `.
+    #[must_use]
+    pub fn interactive(&self) -> Command {
+        let mut command = self.leader(&["--noprofile", "--norc", "--noediting", "-i"]);
+        command.env("PS1", "host> ");
+        command
+    }
+
+    fn leader(&self, words: &[&str]) -> Command {
+        let mut command = self.user.command("/usr/bin/setsid");
+        command.args(["--ctty", "/usr/bin/bash"]).args(words);
+        self.export(&mut command);
+        command
+    }
+
+    fn export(&self, command: &mut Command) {
+        command.env("APP", &self.app).env("MISSING", &self.missing).env("PLAIN", &self.not_executable);
+    }
+}
