@@ -43,6 +43,9 @@ fn parse(line: &str, protocol: PortProtocol, wanted: &str) -> Option<Port> {
 
 /// An address is one or four 32-bit words in the machine's byte order.
 fn parse_address(hex: &str) -> Option<IpAddr> {
+    if !hex.is_ascii() || hex.len() % 8 != 0 {
+        return None;
+    }
     let words: Option<Vec<[u8; 4]>> = hex
         .as_bytes()
         .chunks(8)
