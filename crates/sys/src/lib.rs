@@ -7,6 +7,7 @@
 pub mod atomic;
 pub mod fdpass;
 pub mod inherited;
+pub mod interrupt;
 pub mod peer;
 pub mod pty;
 pub mod reap;

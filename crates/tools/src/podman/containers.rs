@@ -1,0 +1,74 @@
+//! Containers in podman's store.
+
+use super::Podman;
+use crate::run::{ToolError, capture};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// One row of `podman ps`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct Container {
+    /// The container's id.
+    pub id: String,
+    /// The image it was made from, as it was named then.
+    #[serde(default)]
+    pub image: String,
+    /// Its state in podman's words.
+    #[serde(default)]
+    pub state: String,
+    /// Its labels.
+    #[serde(default)]
+    pub labels: Option<BTreeMap<String, String>>,
+}
+
+/// What of a container's state matters here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ContainerState {
+    /// Its process runs.
+    Running,
+    /// It can be started.
+    Stopped,
+    /// Podman says something else.
+    Unknown,
+}
+
+impl Container {
+    /// The value of a label.
+    #[must_use]
+    pub fn label(&self, name: &str) -> Option<&str> {
+        self.labels.as_ref()?.get(name).map(String::as_str)
+    }
+
+    /// Its state.
+    #[must_use]
+    pub fn state(&self) -> ContainerState {
+        match self.state.as_str() {
+            "running" | "paused" => ContainerState::Running,
+            "created" | "configured" | "exited" | "stopped" | "initialized" => ContainerState::Stopped,
+            _ => ContainerState::Unknown,
+        }
+    }
+}
+
+impl Podman {
+    /// All containers that have a label, running or not.
+    ///
+    /// # Errors
+    /// Podman's own failure.
+    pub fn containers_with_label(&self, label: &str) -> Result<Vec<Container>, ToolError> {
+        let filter = format!("label={label}");
+        let output = capture(&mut self.command([
+            "ps",
+            "--all",
+            "--no-trunc",
+            "--format",
+            "json",
+            "--filter",
+            &filter,
+        ]))?;
+        let rows: Option<Vec<Container>> =
+            serde_json::from_slice(&output).map_err(|error| self.unexpected("ps", &error))?;
+        Ok(rows.unwrap_or_default())
+    }
+}

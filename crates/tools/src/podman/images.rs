@@ -1,0 +1,207 @@
+//! Images in podman's store.
+
+use super::Podman;
+use crate::run::{ToolError, capture, show};
+use serde::Deserialize;
+use std::ffi::OsStr;
+use std::io::Read;
+use std::path::Path;
+use std::process::{ExitStatus, Stdio};
+
+/// What `podman image inspect` says of an image.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct Image {
+    /// The image's id, without a prefix.
+    pub id: String,
+    /// Its names in the store.
+    #[serde(default)]
+    pub repo_tags: Option<Vec<String>>,
+    /// What it is made to run.
+    #[serde(default)]
+    pub config: Option<Config>,
+}
+
+/// The part of an image's configuration that is of interest here.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct Config {
+    /// The words before the command.
+    #[serde(default)]
+    pub entrypoint: Option<Vec<String>>,
+    /// The words that a call replaces.
+    #[serde(default)]
+    pub cmd: Option<Vec<String>>,
+    /// `USER` of the image.
+    #[serde(default)]
+    pub user: String,
+}
+
+impl Image {
+    /// Whether a call without a target has something to run.
+    #[must_use]
+    pub fn has_command(&self) -> bool {
+        let config = self.config.as_ref();
+        let words = config.into_iter().flat_map(|config| [&config.entrypoint, &config.cmd]);
+        words.flatten().any(|words| !words.is_empty())
+    }
+}
+
+/// A file read out of an image.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ImageFile {
+    /// Its content.
+    Content(Vec<u8>),
+    /// There is none of that name.
+    Missing,
+    /// It is larger than the bound.
+    TooLarge,
+    /// It is a link, a folder or something else that is not a plain file.
+    NotAFile,
+}
+
+impl Podman {
+    /// Whether the store has an image.
+    ///
+    /// # Errors
+    /// Podman's own failure.
+    pub fn image_exists(&self, image: &str) -> Result<bool, ToolError> {
+        match capture(&mut self.command(["image", "exists", "--", image])) {
+            Ok(_) => Ok(true),
+            Err(ToolError::Failed { status, .. }) if status.code() == Some(1) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What podman knows of an image in the store.
+    ///
+    /// # Errors
+    /// Podman's own failure, also that there is no such image.
+    pub fn image_inspect(&self, image: &str) -> Result<Image, ToolError> {
+        let output = capture(&mut self.command(["image", "inspect", "--", image]))?;
+        let images: Vec<Image> =
+            serde_json::from_slice(&output).map_err(|error| self.unexpected("image inspect", &error))?;
+        images.into_iter().next().ok_or_else(|| self.unexpected("image inspect", &"no image"))
+    }
+
+    /// Gives an image one more name.
+    ///
+    /// # Errors
+    /// Podman's own failure.
+    pub fn tag(&self, image: &str, name: &str) -> Result<(), ToolError> {
+        capture(&mut self.command(["tag", image, name])).map(drop)
+    }
+
+    /// Takes a name from an image; the image stays.
+    ///
+    /// # Errors
+    /// Podman's own failure, also that there is no such name.
+    pub fn untag(&self, name: &str) -> Result<(), ToolError> {
+        capture(&mut self.command(["untag", name, name])).map(drop)
+    }
+
+    /// Removes an image from the store, all of its names with it.
+    ///
+    /// # Errors
+    /// Podman's own failure, also that a container uses it.
+    pub fn remove_image(&self, image: &str) -> Result<(), ToolError> {
+        capture(&mut self.command(["rmi", "--force", "--", image])).map(drop)
+    }
+
+    /// Writes an image as an OCI archive over `file`.
+    ///
+    /// # Errors
+    /// Podman's own failure, also that the disk is full.
+    pub fn save(&self, image: &str, file: &Path) -> Result<(), ToolError> {
+        let mut command = self.command(["save", "--quiet", "--format", "oci-archive", "--output"]);
+        capture(command.arg(file).arg(image)).map(drop)
+    }
+
+    /// Loads an archive into the store and returns what podman said of it, silently.
+    ///
+    /// # Errors
+    /// Podman's own failure.
+    pub fn load_quietly(&self, file: &Path) -> Result<String, ToolError> {
+        let output = capture(self.command(["load", "--quiet", "--input"]).arg(file))?;
+        Ok(String::from_utf8_lossy(&output).trim().to_owned())
+    }
+
+    /// Loads an archive into the store.
+    ///
+    /// # Streams
+    /// Podman's progress goes to this process' own output and error.
+    ///
+    /// # Errors
+    /// Podman could not be run; its status is returned as it is.
+    pub fn load(&self, file: &Path) -> Result<ExitStatus, ToolError> {
+        show(self.command(["load", "--input"]).arg(file))
+    }
+
+    /// Pulls an image into the store.
+    ///
+    /// # Streams
+    /// Podman's progress goes to this process' own output and error.
+    ///
+    /// # Errors
+    /// Podman could not be run; its status is returned as it is.
+    pub fn pull(&self, uri: &OsStr) -> Result<ExitStatus, ToolError> {
+        show(self.command(["pull", "--"]).arg(uri))
+    }
+
+    /// Reads a file out of an image, at most `most` bytes of it. Nothing of the image runs: a container
+    /// is made, never started, and removed.
+    ///
+    /// # Errors
+    /// Podman's own failure.
+    pub fn read_image_file(&self, image: &str, path: &str, most: u64) -> Result<ImageFile, ToolError> {
+        let made = capture(&mut self.command(["create", "--pull=never", "--net=none", "--", image, "/"]))?;
+        let id = String::from_utf8_lossy(&made).trim().to_owned();
+        let container = Scratch { podman: self, id };
+        let mut copy = self.command(["cp", &format!("{}:{path}", container.id), "-"]);
+        copy.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let program = || self.program.path().display().to_string();
+        let failed = |source| ToolError::Start { program: program(), source };
+        let mut child = copy.spawn().map_err(failed)?;
+        let content = child.stdout.take().map(|stream| read_entry(stream, most));
+        // The rest of a large file is not waited for.
+        let _ = child.kill();
+        child.wait().map_err(failed)?;
+        content
+            .transpose()
+            .map_err(|error| self.unexpected("cp", &error))?
+            .ok_or_else(|| self.unexpected("cp", &"no output"))
+    }
+}
+
+/// A container that is removed with the value.
+struct Scratch<'a> {
+    podman: &'a Podman,
+    id: String,
+}
+
+impl Drop for Scratch<'_> {
+    fn drop(&mut self) {
+        let _ = capture(&mut self.podman.command(["rm", "--force", "--", &self.id]));
+    }
+}
+
+/// The first entry of a tar stream.
+fn read_entry(stream: impl Read, most: u64) -> std::io::Result<ImageFile> {
+    let mut archive = tar::Archive::new(stream);
+    let Some(entry) = archive.entries()?.next() else { return Ok(ImageFile::Missing) };
+    let entry = match entry {
+        Ok(entry) => entry,
+        // Podman writes nothing when there is no such file.
+        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(ImageFile::Missing),
+        Err(error) => return Err(error),
+    };
+    if !entry.header().entry_type().is_file() {
+        return Ok(ImageFile::NotAFile);
+    }
+    if entry.size() > most {
+        return Ok(ImageFile::TooLarge);
+    }
+    let mut content = Vec::new();
+    entry.take(most).read_to_end(&mut content)?;
+    Ok(ImageFile::Content(content))
+}

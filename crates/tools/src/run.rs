@@ -1,0 +1,221 @@
+//! Running an external program to its end.
+
+use flake_sys::interrupt;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+use std::io::{self, Read};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+
+/// The most bytes that a captured standard output may have: the largest answer is the inspection of an
+/// image, which is well below.
+const OUTPUT_MAX: u64 = 64 << 20;
+/// How much of standard error's end is kept for the message.
+const TAIL: usize = 1024;
+
+/// An external program did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum ToolError {
+    /// It is not installed.
+    #[error("{program} is not installed; try: {install}")]
+    Missing {
+        /// Its name.
+        program: &'static str,
+        /// A command that brings it.
+        install: &'static str,
+    },
+    /// It could not be started.
+    #[error("cannot run {program}: {source}")]
+    Start {
+        /// Its path.
+        program: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// It is older than what is supported.
+    #[error("{program} {found} is too old, {minimum} is needed")]
+    TooOld {
+        /// Its name.
+        program: &'static str,
+        /// Its version.
+        found: String,
+        /// The minimum.
+        minimum: &'static str,
+    },
+    /// It ended with a failure.
+    #[error("{program} {verb} failed: {reason}")]
+    Failed {
+        /// Its name.
+        program: String,
+        /// What it was to do.
+        verb: String,
+        /// How it ended.
+        status: ExitStatus,
+        /// The end of what it said, one line, or its status.
+        reason: String,
+    },
+    /// Its answer is not what the supported versions give.
+    #[error("{program} {verb} gave an unexpected answer: {reason}")]
+    Unexpected {
+        /// Its name.
+        program: String,
+        /// What it was to do.
+        verb: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// This process was asked to stop by a signal meanwhile.
+    #[error("interrupted by signal {0}")]
+    Interrupted(i32),
+}
+
+impl ToolError {
+    /// What the program itself said, for those who look for a known cause.
+    #[must_use]
+    pub fn said(&self) -> &str {
+        match self {
+            Self::Failed { reason, .. } => reason,
+            _ => "",
+        }
+    }
+}
+
+/// Runs a program and returns its standard output.
+///
+/// # Streams
+/// Standard input is empty; output and error are captured, the end of the latter goes into the error.
+///
+/// # Errors
+/// Anything but exit status 0.
+pub fn capture(command: &mut Command) -> Result<Vec<u8>, ToolError> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = start(command)?;
+    let output = child.stdout.take();
+    let error = child.stderr.take();
+    let output = thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let read = output.map_or(Ok(0), |stream| stream.take(OUTPUT_MAX).read_to_end(&mut bytes));
+        read.map(|_| bytes)
+    });
+    let error = thread::spawn(move || error.map_or_else(Vec::new, tail_of));
+    let status = wait(&mut child)?;
+    let output = output.join().unwrap_or_else(|_| Ok(Vec::new()));
+    let error = error.join().unwrap_or_default();
+    if !status.success() {
+        return Err(failed(command, status, &error));
+    }
+    output.map_err(|source| ToolError::Start { program: display(command), source })
+}
+
+/// Runs a program that speaks to the user itself and returns how it ended.
+///
+/// # Streams
+/// Standard input is empty; output and error are this process' own.
+///
+/// # Errors
+/// The program could not be run, or this process was interrupted.
+pub fn show(command: &mut Command) -> Result<ExitStatus, ToolError> {
+    command.stdin(Stdio::null());
+    wait(&mut start(command)?)
+}
+
+fn start(command: &mut Command) -> Result<Child, ToolError> {
+    command.spawn().map_err(|source| ToolError::Start { program: display(command), source })
+}
+
+/// Waits for a child; a request to stop is handed to it, and waited for no longer than it takes to end.
+fn wait(child: &mut Child) -> Result<ExitStatus, ToolError> {
+    let failed = |source| ToolError::Start { program: "a child process".to_owned(), source };
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let watched = pid.and_then(|pid| Some((pid, pidfd_open(pid, PidfdFlags::empty()).ok()?)));
+    if let Some((pid, pidfd)) = watched {
+        let mut told = false;
+        loop {
+            if let Some(signal) = interrupt::pending().filter(|_| !told) {
+                told = true;
+                let named = Signal::from_named_raw(signal).unwrap_or(Signal::TERM);
+                let _ = kill_process(pid, named);
+            }
+            match poll(&mut [PollFd::new(&pidfd, PollFlags::IN)], None) {
+                Ok(_) => break,
+                Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(failed(error.into())),
+            }
+        }
+    }
+    let status = child.wait().map_err(failed)?;
+    match interrupt::pending() {
+        Some(signal) => Err(ToolError::Interrupted(signal)),
+        None => Ok(status),
+    }
+}
+
+/// The error for a program that ended with a failure.
+pub(crate) fn failed(command: &Command, status: ExitStatus, said: &[u8]) -> ToolError {
+    let words = command.get_args().map(|word| word.to_string_lossy());
+    let verb: Vec<_> = words.take_while(|word| !word.starts_with('-')).take(2).collect();
+    ToolError::Failed {
+        program: display(command),
+        verb: verb.join(" "),
+        status,
+        reason: reason(said, status),
+    }
+}
+
+/// What a program said at its end, as one line; its status where it said nothing.
+#[must_use]
+pub fn reason(said: &[u8], status: ExitStatus) -> String {
+    let text = String::from_utf8_lossy(said);
+    let last = text.lines().map(str::trim).rfind(|line| !line.is_empty());
+    match last {
+        Some(line) => line.trim_start_matches("Error: ").chars().filter(|sign| !sign.is_control()).collect(),
+        None => match (status.code(), status.signal()) {
+            (Some(code), _) => format!("exit status {code}"),
+            (None, Some(signal)) => format!("killed by signal {signal}"),
+            (None, None) => "no exit status".to_owned(),
+        },
+    }
+}
+
+/// The last bytes of a stream, which is read to its end.
+fn tail_of(mut stream: impl Read) -> Vec<u8> {
+    let mut kept = Vec::new();
+    let mut buffer = [0; 4096];
+    while let Ok(length @ 1..) = stream.read(&mut buffer) {
+        kept.extend_from_slice(&buffer[..length]);
+        let surplus = kept.len().saturating_sub(TAIL);
+        kept.drain(..surplus);
+    }
+    kept
+}
+
+fn display(command: &Command) -> String {
+    let path = std::path::Path::new(command.get_program());
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_carries_the_last_line() {
+        let error = capture(Command::new("sh").args(["-c", "echo one >&2; echo 'Error: two' >&2; exit 3"]));
+        let error = error.unwrap_err();
+        assert_eq!(error.said(), "two");
+        assert!(matches!(error, ToolError::Failed { status, .. } if status.code() == Some(3)));
+    }
+
+    #[test]
+    fn a_silent_failure_carries_its_status() {
+        let error = capture(Command::new("sh").args(["-c", "kill -9 $$"])).unwrap_err();
+        assert_eq!(error.said(), "killed by signal 9");
+    }
+
+    #[test]
+    fn output_comes_whole() {
+        let output = capture(Command::new("sh").args(["-c", "seq 1 100000"])).unwrap();
+        assert!(output.ends_with(b"100000\n"));
+    }
+}
