@@ -43,7 +43,7 @@ fn parse(line: &str, protocol: PortProtocol, wanted: &str) -> Option<Port> {
 
 /// An address is one or four 32-bit words in the machine's byte order.
 fn parse_address(hex: &str) -> Option<IpAddr> {
-    if !hex.is_ascii() || hex.len() % 8 != 0 {
+    if !hex.is_ascii() || !hex.len().is_multiple_of(8) {
         return None;
     }
     let words: Option<Vec<[u8; 4]>> = hex
