@@ -1,7 +1,8 @@
 //! One YAML text with its origin: from bytes to types, with errors that show the place.
 
-use crate::decode::{self, Kind, decode};
-use crate::error::{Diagnostic, Diagnostics, show};
+use crate::decode::decode;
+use crate::error::{Diagnostic, Diagnostics, line_breaks, show};
+use crate::fault::{Fault, Kind};
 use crate::node::{Mark, Node, Value};
 use crate::section::KeyDoc;
 use crate::suggest::{nearest, same_key};
@@ -66,7 +67,7 @@ impl Document {
         }
         decode(root).map_err(|fault| {
             let (message, hint) = explain(&fault, keys);
-            self.diagnose(fault.at.unwrap_or(root.at), message, hint).into()
+            self.diagnose(fault.place.unwrap_or(root.at), message, hint).into()
         })
     }
 
@@ -90,11 +91,12 @@ pub(crate) fn too_large() -> String {
 /// The place behind a text.
 fn end_of(text: &str) -> Mark {
     let clip = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-    let line = text.rsplit('\n').next().unwrap_or(text);
+    let text = line_breaks(text);
+    let line = text.rsplit('\n').next().unwrap_or(&text);
     Mark { line: clip(text.matches('\n').count() + 1), column: clip(line.chars().count() + 1), width: 1 }
 }
 
-fn explain(fault: &decode::Fault, keys: fn() -> Vec<KeyDoc>) -> (String, Option<String>) {
+fn explain(fault: &Fault, keys: fn() -> Vec<KeyDoc>) -> (String, Option<String>) {
     let path = fault.path();
     match &fault.kind {
         Kind::UnknownKey { key, known } => {

@@ -59,10 +59,15 @@ impl Diagnostic {
 
     /// About a place in a text.
     pub(crate) fn at(origin: &str, text: &str, at: Mark, message: String, hint: Option<String>) -> Self {
-        let line = text.lines().nth(usize::try_from(at.line.saturating_sub(1)).unwrap_or(usize::MAX));
-        let snippet = line.map(|line| snippet(line, at));
+        let index = usize::try_from(at.line.saturating_sub(1)).unwrap_or(usize::MAX);
+        let snippet = line_breaks(text).split('\n').nth(index).map(|line| snippet(line, at));
         Self { origin: origin.to_owned(), line: at.line, column: at.column, snippet, message, hint }
     }
+}
+
+/// A text whose lines all end as YAML counts them, in a line feed.
+pub(crate) fn line_breaks(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\r', "\n")
 }
 
 /// The part of a line around the mark, and carets below it.

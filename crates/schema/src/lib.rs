@@ -9,7 +9,9 @@ mod check;
 mod decode;
 mod document;
 mod error;
+mod fault;
 mod flake;
+mod image;
 mod load;
 mod machine;
 mod name;
@@ -30,6 +32,7 @@ pub use self::flake::{
     Container, ContainerRuntime, Firecracker, FlakeFile, Include, Northstar, NorthstarRuntime, Probe,
     Provision, Vm, VmRuntime,
 };
+pub use self::image::ImageRegistration;
 pub use self::load::{Loaded, LoadedSettings, load_flake, load_settings};
 pub use self::machine::Machine;
 pub use self::name::FlakeName;

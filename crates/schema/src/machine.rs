@@ -5,7 +5,7 @@ use crate::words::{Accel, ByteSize, CacheType, Network, Period, PortForward, Sna
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// A virtual machine to start. Serialises for formats that describe themselves, such as JSON.
+/// A virtual machine to start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machine {
     /// Monitor; auto unless set.

@@ -66,6 +66,25 @@ impl Node {
         }
     }
 
+    /// Paths of all keys that say something and have no keys below them, dashes as underscores.
+    pub(crate) fn key_paths(&self) -> Vec<String> {
+        let mut paths = Vec::new();
+        self.collect_paths("", &mut paths);
+        paths
+    }
+
+    fn collect_paths(&self, prefix: &str, paths: &mut Vec<String>) {
+        match &self.value {
+            _ if self.is_null() => {}
+            Value::Map(entries) => entries.iter().for_each(|entry| {
+                let key = entry.key.replace('-', "_");
+                let path = if prefix.is_empty() { key } else { format!("{prefix}.{key}") };
+                entry.value.collect_paths(&path, paths);
+            }),
+            _ => paths.push(prefix.to_owned()),
+        }
+    }
+
     /// Follows a path like `container.runtime.share[2]` as far as it exists and says something; gives the
     /// number of steps taken and the place of the last one.
     pub(crate) fn locate(&self, path: &str) -> (usize, Mark) {

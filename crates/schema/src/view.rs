@@ -33,8 +33,6 @@ pub(crate) struct View<'a> {
     pub(crate) env: Pick<'a, Vec<EnvEntry>>,
     pub(crate) workdir: Pick<'a, Workdir>,
     pub(crate) user: Pick<'a, User>,
-    /// Section of the engine, as written.
-    pub(crate) section: &'static str,
 }
 
 macro_rules! view {
@@ -57,7 +55,6 @@ macro_rules! view {
             env: Pick::of(runtime.and_then(|r| r.env.as_ref()), concat!($name, ".runtime.env")),
             workdir: Pick::of(runtime.and_then(|r| r.workdir.as_ref()), concat!($name, ".runtime.workdir")),
             user: Pick::of(runtime.and_then(|r| r.user.as_ref()), concat!($name, ".runtime.user")),
-            section: $name,
         }
     }};
 }
@@ -74,7 +71,11 @@ impl<'a> View<'a> {
         }
     }
 
-    fn above(self, below: Self, alone: bool) -> Self {
+    /// This view, and where it says nothing the one below; `absent`: there is no such section.
+    fn above(self, below: Self, absent: bool) -> Self {
+        if absent {
+            return below;
+        }
         Self {
             target: self.target.or(below.target),
             host_path: self.host_path.or(below.host_path),
@@ -85,7 +86,6 @@ impl<'a> View<'a> {
             env: self.env.or(below.env),
             workdir: self.workdir.or(below.workdir),
             user: self.user.or(below.user),
-            section: if alone { below.section } else { self.section },
         }
     }
 

@@ -1,7 +1,7 @@
 //! The only file that knows the YAML library: text to tree, types to text.
 
 use crate::node::{Entry, Mark, Node, Value};
-use serde_saphyr::granit_parser::{Event, Parser, ScalarStyle, Span, Tag, options};
+use serde_saphyr::granit_parser::{ErrorKind, Event, Parser, ScalarStyle, Span, Tag, options};
 use std::collections::HashMap;
 
 /// Deepest nesting of a file.
@@ -32,7 +32,7 @@ pub(crate) fn parse(text: &str) -> Result<Option<Node>, Fault> {
             Ok((event, span)) => builder.take(event, &span)?,
             Err(error) => {
                 let marker = error.marker();
-                return fault(mark(marker.line(), marker.col(), 1), plain_words(&error.info()));
+                return fault(mark(marker.line(), marker.col(), 1), plain_words(error.kind(), &error.info()));
             }
         }
     }
@@ -55,14 +55,23 @@ fn mark_of(span: &Span) -> Mark {
     mark(span.start.line(), span.start.col(), width)
 }
 
-/// The library's messages, first letter small, one line.
-fn plain_words(message: &str) -> String {
-    let line = message.lines().next().unwrap_or("this is no YAML").trim_end_matches('.');
-    let mut chars = line.chars();
-    match chars.next() {
-        Some(first) => first.to_lowercase().chain(chars).collect(),
-        None => "this is no YAML".to_owned(),
-    }
+/// Our words for the mistakes that people make, else the library's, first letter small, one line.
+fn plain_words(kind: &ErrorKind, message: &str) -> String {
+    let ours = match kind {
+        ErrorKind::RecursionLimitExceeded => return too_deep(),
+        ErrorKind::TabNotAllowed | ErrorKind::TabInBlockIndentation | ErrorKind::TabInIndentation => {
+            "a tab cannot indent, use blanks"
+        }
+        ErrorKind::UnknownAnchor => "this alias repeats nothing, there is no such anchor before it",
+        ErrorKind::UnclosedQuotedScalar => "this quote is never closed",
+        _ => message.lines().next().unwrap_or_default().trim_end_matches('.'),
+    };
+    let mut chars = ours.chars();
+    chars.next().map(|first| first.to_lowercase().chain(chars).collect()).unwrap_or_default()
+}
+
+fn too_deep() -> String {
+    format!("nested more than {DEEPEST} levels deep")
 }
 
 /// A list or map that is not closed yet.
@@ -95,6 +104,9 @@ impl Builder {
                 Ok(())
             }
             Event::Scalar(text, style, anchor, tag) => {
+                if text.contains('\0') {
+                    return fault(at, "a NUL character is not possible here");
+                }
                 let plain = style == ScalarStyle::Plain && !is_text(tag.as_deref(), at)?;
                 let node = Node { at, value: Value::Scalar { text: text.into_owned(), plain } };
                 self.add(node, anchor)
@@ -117,7 +129,7 @@ impl Builder {
     fn begin(&mut self, value: Value, at: Mark, anchor: usize, tag: Option<&Tag>) -> Result<(), Fault> {
         is_text(tag, at)?;
         if self.open.len() >= DEEPEST {
-            return fault(at, format!("nested more than {DEEPEST} levels deep"));
+            return fault(at, too_deep());
         }
         if self.expects_key() {
             return fault(at, "a key must be a word, not a list or section");

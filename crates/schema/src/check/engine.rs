@@ -3,7 +3,7 @@
 use super::Problem;
 use crate::flake::{Container, FlakeFile};
 use crate::view::View;
-use crate::words::{Accel, Engine, Network, Reserved, ShareWhat, Vmm};
+use crate::words::{Accel, Engine, Network, ShareWhat, Vmm};
 
 pub(super) fn choose(file: &FlakeFile) -> Result<Engine, Problem> {
     let sections: Vec<(Engine, &str)> = [
@@ -124,7 +124,7 @@ fn vm(file: &FlakeFile, view: &View<'_>, problems: &mut Vec<Problem>) {
     let vmm = runtime.and_then(|r| r.vmm);
     let shares = view.share.value.map(Vec::as_slice).unwrap_or_default();
     if vmm == Some(Vmm::Firecracker) {
-        if shares.iter().any(|share| !matches!(share.what, ShareWhat::Reserved(Reserved::SshAgent))) {
+        if shares.iter().any(|share| !matches!(share.what, ShareWhat::Reserved(_))) {
             problems.push(
                 Problem::new(view.share.path, "firecracker cannot share directories of the host")
                     .hint("write `vmm: qemu`"),

@@ -27,11 +27,13 @@ pub enum VmNetwork {
     None,
     /// A network of its own that reaches outside.
     Private,
-    /// An existing tap device of the host; written `{tap: NAME}`.
+    /// An existing tap device of the host; written `{tap: NAME}`, also read from `tap:NAME`.
     Tap(String),
 }
 
 const WORDS: &[&str] = &["none", "private"];
+/// Before the name of a tap device in formats that do not describe themselves.
+const TAP: &str = "tap:";
 /// Longest name of a network interface, in bytes.
 const IFNAME_MAX: usize = 15;
 
@@ -40,6 +42,7 @@ impl VmNetwork {
         match word {
             "none" => Ok(Self::None),
             "private" => Ok(Self::Private),
+            word if word.starts_with(TAP) => Self::tap(word[TAP.len()..].to_owned()),
             "host" => Err(WordError::new("a VM cannot use the host's own network", "write `private`")),
             _ => Err(WordError::unknown(word, WORDS)),
         }
@@ -62,6 +65,9 @@ impl Serialize for VmNetwork {
         match self {
             Self::None => serializer.serialize_str("none"),
             Self::Private => serializer.serialize_str("private"),
+            Self::Tap(name) if !serializer.is_human_readable() => {
+                serializer.collect_str(&format_args!("{TAP}{name}"))
+            }
             Self::Tap(name) => {
                 let mut map = serializer.serialize_map(Some(1))?;
                 map.serialize_entry("tap", name)?;
@@ -73,7 +79,11 @@ impl Serialize for VmNetwork {
 
 impl<'de> Deserialize<'de> for VmNetwork {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(WordOrTap)
+        if deserializer.is_human_readable() {
+            deserializer.deserialize_any(WordOrTap)
+        } else {
+            deserializer.deserialize_str(WordOrTap)
+        }
     }
 }
 
@@ -127,5 +137,6 @@ mod tests {
     fn host_is_for_containers() {
         assert_eq!("host".parse(), Ok(Network::Host));
         assert!(VmNetwork::from_word("host").is_err());
+        assert_eq!(VmNetwork::from_word("tap:t0"), Ok(VmNetwork::Tap("t0".into())));
     }
 }
