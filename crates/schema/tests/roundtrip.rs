@@ -1,9 +1,9 @@
 //! Properties: what is written reads back equal; files merge as maps do, key by key; no text makes the reader
 //! panic.
 
-mod strategy;
-
 #![allow(clippy::unwrap_used)] // helpers of tests
+
+mod strategy;
 
 use flake_schema::{FlakeFile, SettingsFile, load_flake};
 use proptest::prelude::*;
