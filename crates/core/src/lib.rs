@@ -1,1 +1,14 @@
-//! Placeholder.
+//! The use cases, free of any engine: where registrations are, what a call means, what a launch needs.
+//!
+//! The way of a call: [`caller`] says who calls, [`registry`] finds the registration, [`words`] takes the
+//! launcher's own words from the command line, [`launch`] resolves everything an engine has to know.
+
+pub mod caller;
+pub mod environment;
+pub mod gap;
+pub mod launch;
+pub mod options;
+pub mod place;
+pub mod registry;
+pub mod share;
+pub mod words;

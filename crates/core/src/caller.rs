@@ -1,0 +1,81 @@
+//! Who calls, from where, with what around.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The calling user and the call's surroundings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    /// User id.
+    pub uid: u32,
+    /// Primary group id.
+    pub gid: u32,
+    /// Login name; the number where the system knows no name.
+    pub name: String,
+    /// Full name or comment.
+    pub gecos: String,
+    /// Home directory: `HOME` where it is absolute, else the passwd entry's.
+    pub home: PathBuf,
+    /// Login shell.
+    pub shell: PathBuf,
+    /// The working directory; absent when it was deleted or cannot be read.
+    pub cwd: Option<PathBuf>,
+    /// The environment.
+    pub env: BTreeMap<OsString, OsString>,
+    /// The file mode creation mask.
+    pub umask: u32,
+}
+
+impl Caller {
+    /// The user of this process.
+    ///
+    /// # Errors
+    /// The name service's.
+    pub fn current() -> io::Result<Self> {
+        let mut caller =
+            Self::with_id(rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw())?;
+        caller.env = env::vars_os().collect();
+        if let Some(home) = env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute()) {
+            caller.home = home;
+        }
+        caller.cwd = env::current_dir().ok();
+        let mask = rustix::process::umask(rustix::fs::Mode::empty());
+        rustix::process::umask(mask);
+        caller.umask = mask.as_raw_mode();
+        Ok(caller)
+    }
+
+    /// A user by the ids, with nothing around: only what the passwd entry says counts.
+    ///
+    /// # Errors
+    /// The name service's.
+    pub fn with_id(uid: u32, gid: u32) -> io::Result<Self> {
+        let entry = flake_sys::user::by_uid(uid)?;
+        let (name, gecos, home, shell) = match entry {
+            Some(entry) => (entry.name, entry.gecos.to_string_lossy().into_owned(), entry.home, entry.shell),
+            None => (uid.to_string(), String::new(), PathBuf::from("/"), PathBuf::from("/bin/sh")),
+        };
+        Ok(Self { uid, gid, name, gecos, home, shell, cwd: None, env: BTreeMap::new(), umask: 0o022 })
+    }
+
+    /// Whether the caller is root.
+    #[must_use]
+    pub fn is_root(&self) -> bool {
+        self.uid == 0
+    }
+
+    /// A variable of the caller's environment, unless it is empty.
+    #[must_use]
+    pub fn var(&self, name: &str) -> Option<&OsStr> {
+        self.env.get(OsStr::new(name)).map(OsString::as_os_str).filter(|value| !value.is_empty())
+    }
+
+    /// A folder named by a variable of the XDG base directory specification, which has to be absolute.
+    #[must_use]
+    pub fn xdg(&self, name: &str) -> Option<&Path> {
+        self.var(name).map(Path::new).filter(|path| path.is_absolute())
+    }
+}

@@ -1,0 +1,234 @@
+//! A call, resolved: everything an engine has to know, nothing left to look up.
+
+use crate::caller::Caller;
+use crate::environment;
+use crate::gap;
+use crate::options::{self, Variables};
+use crate::place::{Places, Scope, pinned_tag};
+use crate::registry::Registration;
+use crate::share::{self, Bind, ShareError};
+use crate::words::{LauncherOption, Words};
+use flake_schema::{FlakeName, Image, Network, Target};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// One launch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Launch {
+    /// The flake's name.
+    pub name: FlakeName,
+    /// The flake file, for labels and messages.
+    pub file: PathBuf,
+    /// The caller's user id.
+    pub uid: u32,
+    /// The image's reference in the store that the launch uses.
+    pub image: String,
+    /// Where the image is imported from when that store lacks it.
+    pub archive: Option<PathBuf>,
+    /// What runs inside.
+    pub target: Target,
+    /// The words of the call.
+    pub args: Vec<OsString>,
+    /// The network; absent: what the engine does by itself.
+    pub network: Option<Network>,
+    /// What of the host is visible.
+    pub binds: Vec<Bind>,
+    /// Variables on top of the image's.
+    pub env: BTreeMap<OsString, OsString>,
+    /// Where it starts; absent: where the image says.
+    pub workdir: Option<PathBuf>,
+    /// The identity inside; absent: the image's user.
+    pub identity: Option<Identity>,
+    /// The engine's own options, as words.
+    pub options: Vec<String>,
+    /// The file mode creation mask.
+    pub umask: u32,
+    /// For a person at the terminal.
+    pub warning: Option<String>,
+}
+
+/// The caller's identity, as the application is to see it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// User id.
+    pub uid: u32,
+    /// Primary group id.
+    pub gid: u32,
+    /// Login name.
+    pub name: String,
+    /// Full name or comment.
+    pub gecos: String,
+    /// Home directory.
+    pub home: PathBuf,
+    /// Whether the home directory is to be made, empty: nothing of the host's is there.
+    pub empty_home: bool,
+    /// The time zone.
+    pub zone: Option<Zone>,
+}
+
+/// A time zone, as the host has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Zone {
+    /// `/etc/localtime`.
+    Local,
+    /// A name below `/usr/share/zoneinfo`.
+    Named(String),
+}
+
+/// Why a call cannot be launched.
+#[derive(Debug, thiserror::Error)]
+pub enum ResolveError {
+    /// The flake uses a part that is not there yet.
+    #[error("{name} needs {part}, which this release does not have yet")]
+    MissingPart {
+        /// The flake.
+        name: String,
+        /// The part.
+        part: String,
+    },
+    /// Something is to be shared that cannot be.
+    #[error("{name}: {source}")]
+    Share {
+        /// The flake.
+        name: String,
+        /// What.
+        source: ShareError,
+    },
+}
+
+/// Whose rights the engine has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rights {
+    /// The caller's own.
+    Own,
+    /// Root's, for a caller who is not root.
+    Lent,
+}
+
+/// Resolves a call.
+///
+/// # Errors
+/// [`ResolveError`]; nothing was touched.
+pub fn resolve(
+    registration: &Registration,
+    system: &Places,
+    caller: &Caller,
+    words: Words,
+    rights: Rights,
+) -> Result<Launch, ResolveError> {
+    let flake = &registration.loaded.flake;
+    let name = &registration.loaded.name;
+    if let Some(part) = gap::missing_part(flake) {
+        return Err(ResolveError::MissingPart { name: name.as_str().to_owned(), part });
+    }
+    let shared = share::resolve(flake, caller)
+        .map_err(|source| ResolveError::Share { name: name.as_str().to_owned(), source })?;
+    let mut env = environment::select(&flake.env, caller);
+    let identity = flake.as_caller.then(|| identity(caller, &shared));
+    if let Some(identity) = &identity {
+        for (variable, value) in [
+            ("HOME", identity.home.as_os_str()),
+            ("USER", identity.name.as_ref()),
+            ("LOGNAME", identity.name.as_ref()),
+        ] {
+            env.entry(variable.into()).or_insert_with(|| value.to_owned());
+        }
+        // The zone's file is mounted there; an image need not have it under its name.
+        if let Some(Zone::Named(_)) = identity.zone {
+            env.insert("TZ".into(), ":/etc/localtime".into());
+        } else if let Some(zone) = caller.var("TZ") {
+            env.insert("TZ".into(), zone.to_owned());
+        }
+    }
+    let variables = match rights {
+        Rights::Own => Variables::Environment,
+        Rights::Lent => Variables::Passwd,
+    };
+    let lenient = words.has(LauncherOption::IgnoreMissingVolumePath);
+    let options = flake
+        .podman
+        .iter()
+        .map(|option| options::words(option, caller, variables))
+        .filter(|words| !lenient || !options::is_volume_without_source(words))
+        .flatten()
+        .collect();
+    let archive = imported(registration, system, caller);
+    Ok(Launch {
+        name: name.clone(),
+        file: registration.file.clone(),
+        uid: caller.uid,
+        image: match (&archive, &flake.image) {
+            (Some(_), _) => pinned_tag(name),
+            (None, Image::Container { name, .. } | Image::Vm(name) | Image::Northstar(name)) => name.clone(),
+        },
+        archive,
+        target: flake.target.clone(),
+        args: words.args,
+        network: flake.network,
+        binds: shared.binds,
+        env,
+        workdir: shared.workdir,
+        identity,
+        options,
+        umask: caller.umask,
+        warning: shared.warning,
+    })
+}
+
+/// A system flake that runs as its caller has its image in an archive that everybody can read; root has
+/// the image itself.
+fn imported(registration: &Registration, system: &Places, caller: &Caller) -> Option<PathBuf> {
+    let is_imported =
+        registration.scope == Scope::System && !registration.loaded.flake.as_root && !caller.is_root();
+    is_imported.then(|| system.archive(&registration.loaded.name)).filter(|archive| archive.exists())
+}
+
+fn identity(caller: &Caller, shared: &share::Shared) -> Identity {
+    // Root's home is the image's own business, and nobody can have the root folder.
+    let replaces_nothing = caller.uid != 0 && caller.home != Path::new("/");
+    Identity {
+        uid: caller.uid,
+        gid: caller.gid,
+        name: caller.name.clone(),
+        gecos: caller.gecos.clone(),
+        home: caller.home.clone(),
+        empty_home: replaces_nothing && !shared.covers(&caller.home),
+        zone: zone(caller),
+    }
+}
+
+/// The caller's time zone: `TZ` when it names a file, else the system's.
+fn zone(caller: &Caller) -> Option<Zone> {
+    let named = caller.var("TZ").and_then(|zone| zone.to_str()).map(|zone| zone.trim_start_matches(':'));
+    if let Some(name) = named.filter(|name| is_zone_name(name))
+        && Path::new("/usr/share/zoneinfo").join(name).is_file()
+    {
+        return Some(Zone::Named(name.to_owned()));
+    }
+    Path::new("/etc/localtime").exists().then_some(Zone::Local)
+}
+
+/// Names only, no way out of the folder.
+fn is_zone_name(name: &str) -> bool {
+    !name.is_empty()
+        && name.split('/').all(|part| {
+            !part.is_empty()
+                && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'+'))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zone_names_stay_in_their_folder() {
+        for name in ["Europe/Berlin", "Etc/GMT+3", "UTC", "America/Port-au-Prince"] {
+            assert!(is_zone_name(name), "{name}");
+        }
+        for name in ["", "/etc/passwd", "../passwd", "a//b", "a/..", "a.b"] {
+            assert!(!is_zone_name(name), "{name}");
+        }
+    }
+}
