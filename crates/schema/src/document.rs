@@ -1,5 +1,6 @@
 //! One YAML text with its origin: from bytes to types, with errors that show the place.
 
+use crate::check::Problem;
 use crate::decode::decode;
 use crate::error::{Diagnostic, Diagnostics, line_breaks, show};
 use crate::fault::{Fault, Kind};
@@ -55,6 +56,14 @@ impl Document {
         self.root.as_ref()
     }
 
+    /// An error for a text in which no key stands.
+    pub(crate) fn must_say_something(&self) -> Result<(), Diagnostics> {
+        match self.root {
+            Some(_) => Ok(()),
+            None => Err(Diagnostic::whole(&self.origin, "the file is empty", None).into()),
+        }
+    }
+
     /// The typed content; a text that says nothing is the default.
     pub(crate) fn read<T: DeserializeOwned + Default>(
         &self,
@@ -82,6 +91,21 @@ impl Document {
             None => (0, Mark { line: 1, column: 1, width: 1 }),
         }
     }
+}
+
+/// Gives every problem the place of its key, in the layer that said it last.
+pub(crate) fn place(documents: &[Document], problems: &[Problem]) -> Diagnostics {
+    let mut placed: Vec<(usize, Diagnostic)> = problems
+        .iter()
+        .filter_map(|problem| {
+            let best =
+                documents.iter().enumerate().map(|(index, document)| (index, document.locate(&problem.path)));
+            let (index, (_, at)) = best.max_by_key(|(_, (taken, _))| *taken)?;
+            Some((index, documents[index].diagnose(at, problem.message.clone(), problem.hint.clone())))
+        })
+        .collect();
+    placed.sort_by_key(|(index, diagnostic)| (*index, diagnostic.line, diagnostic.column));
+    Diagnostics(placed.into_iter().map(|(_, diagnostic)| diagnostic).collect())
 }
 
 pub(crate) fn too_large() -> String {

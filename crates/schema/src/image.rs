@@ -1,9 +1,8 @@
 //! The default registration that an image brings along. Images are not trusted: little of it counts.
 
-use crate::document::Document;
+use crate::document::{Document, place};
 use crate::error::{Diagnostic, Diagnostics};
 use crate::flake::{Container, ContainerRuntime, FlakeFile};
-use crate::load::place;
 use crate::name::FlakeName;
 use crate::node::Node;
 use crate::words::{EnvEntry, FlakeType, Network, Share, Workdir};

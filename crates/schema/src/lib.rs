@@ -37,7 +37,7 @@ pub use self::load::{Loaded, LoadedSettings, load_flake, load_settings};
 pub use self::machine::Machine;
 pub use self::name::FlakeName;
 pub use self::resolve::{Decides, Flake, Image, Lifetime, ProbeStep, ProvisionStep, Target};
-pub use self::section::{Field, KeyDoc};
+pub use self::section::KeyDoc;
 pub use self::settings::{Generic, Settings, SettingsFile};
 pub use self::source::{Identity, Source};
 pub use self::words::{

@@ -1,14 +1,14 @@
 //! Reads files: the only input and output of this crate.
 
-use crate::check::Problem;
-use crate::document::{Document, MOST_BYTES, too_large};
-use crate::error::{Diagnostic, Diagnostics, LoadError, show_path};
+use crate::document::{Document, MOST_BYTES, place, too_large};
+use crate::error::{LoadError, show_path};
 use crate::flake::FlakeFile;
 use crate::name::FlakeName;
 use crate::resolve::Flake;
 use crate::settings::{Settings, SettingsFile};
 use crate::source::{Identity, Source};
-use rustix::fs::{FileType, Mode, OFlags, fstat, lstat, open};
+use rustix::fs::{FileType, Mode, OFlags, fstat, lstat, open, stat};
+use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -56,9 +56,7 @@ pub fn load_flake(path: &Path) -> Result<Loaded, LoadError> {
     let (bytes, source) = read(path)?;
     let mut sources = vec![source];
     let main = Document::parse(&show_path(path), &bytes)?;
-    if main.root().is_none() {
-        return Err(Diagnostics::from(Diagnostic::whole(&show_path(path), "the file is empty", None)).into());
-    }
+    main.must_say_something()?;
     let mut file: FlakeFile = main.read(FlakeFile::reference)?;
     let mut documents = vec![main];
 
@@ -95,26 +93,22 @@ pub fn load_settings<P: AsRef<Path>>(paths: &[P]) -> Result<LoadedSettings, Load
     Ok(LoadedSettings { settings: file.clone().into(), file, sources })
 }
 
-/// Gives every problem the place of its key, in the layer that said it last.
-pub(crate) fn place(documents: &[Document], problems: &[Problem]) -> Diagnostics {
-    let mut placed: Vec<(usize, Diagnostic)> = problems
-        .iter()
-        .filter_map(|problem| {
-            let best =
-                documents.iter().enumerate().map(|(index, document)| (index, document.locate(&problem.path)));
-            let (index, (_, at)) = best.max_by_key(|(_, (taken, _))| *taken)?;
-            Some((index, documents[index].diagnose(at, problem.message.clone(), problem.hint.clone())))
-        })
-        .collect();
-    placed.sort_by_key(|(index, diagnostic)| (*index, diagnostic.line, diagnostic.column));
-    Diagnostics(placed.into_iter().map(|(_, diagnostic)| diagnostic).collect())
+impl Source {
+    /// True when the path still leads to the same state. One `stat`.
+    pub fn is_unchanged(&self) -> io::Result<bool> {
+        match stat(&self.path) {
+            Ok(stat) => Ok(self.identity == Some(Identity::from(&stat))),
+            Err(Errno::NOENT | Errno::NOTDIR) => Ok(self.identity.is_none()),
+            Err(error) => Err(error.into()),
+        }
+    }
 }
 
 fn unreadable(path: &Path, reason: &str) -> LoadError {
     LoadError::Unreadable { path: path.to_owned(), reason: reason.to_owned(), kind: io::ErrorKind::Other }
 }
 
-fn failed(path: &Path, error: rustix::io::Errno) -> LoadError {
+fn failed(path: &Path, error: Errno) -> LoadError {
     let error = io::Error::from(error);
     let (reason, kind) = match error.kind() {
         io::ErrorKind::NotFound if lstat(path).is_ok() => {
@@ -158,10 +152,10 @@ fn layers(dir: &Path) -> Result<(Source, Vec<PathBuf>), LoadError> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::DIRECTORY;
     let fd = match open(dir, flags, Mode::empty()) {
         Ok(fd) => fd,
-        Err(rustix::io::Errno::NOENT) if lstat(dir).is_err() => {
+        Err(Errno::NOENT) if lstat(dir).is_err() => {
             return Ok((Source { path: dir.to_owned(), identity: None }, Vec::new()));
         }
-        Err(rustix::io::Errno::NOTDIR) => return Err(unreadable(dir, "not a directory")),
+        Err(Errno::NOTDIR) => return Err(unreadable(dir, "not a directory")),
         Err(error) => return Err(failed(dir, error)),
     };
     let stat = fstat(&fd).map_err(|error| failed(dir, error))?;
@@ -176,7 +170,7 @@ fn layers(dir: &Path) -> Result<(Source, Vec<PathBuf>), LoadError> {
         let path = dir.join(name);
         let regular = match entry.file_type() {
             FileType::RegularFile => true,
-            FileType::Symlink | FileType::Unknown => match rustix::fs::stat(&path) {
+            FileType::Symlink | FileType::Unknown => match stat(&path) {
                 Ok(stat) => FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile,
                 Err(error) => return Err(failed(&path, error)),
             },

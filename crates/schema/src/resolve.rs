@@ -82,7 +82,7 @@ pub enum Image {
 pub enum Target {
     /// The image's own entrypoint; written `/`.
     Entrypoint,
-    /// A program, absolute.
+    /// A program: an absolute path, or a bare name that is looked up on the PATH inside.
     Program(String),
 }
 

@@ -13,7 +13,7 @@ pub struct KeyDoc {
 }
 
 /// What every value of a file can do.
-pub trait Field: Sized {
+pub(crate) trait Field: Sized {
     /// Lays `over` above `self`: sections and maps merge key by key, everything else is replaced.
     fn merge(&mut self, over: Self) {
         *self = over;

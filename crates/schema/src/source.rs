@@ -2,7 +2,6 @@
 
 use rustix::fs::Stat;
 use serde::{Deserialize, Serialize};
-use std::io;
 use std::path::PathBuf;
 
 /// What tells one state of a file from another.
@@ -53,15 +52,4 @@ pub struct Source {
     pub path: PathBuf,
     /// Its state just before it was read; `None` when it was not there.
     pub identity: Option<Identity>,
-}
-
-impl Source {
-    /// True when the path still leads to the same state. One `stat`.
-    pub fn is_unchanged(&self) -> io::Result<bool> {
-        match rustix::fs::stat(&self.path) {
-            Ok(stat) => Ok(self.identity == Some(Identity::from(&stat))),
-            Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => Ok(self.identity.is_none()),
-            Err(error) => Err(error.into()),
-        }
-    }
 }

@@ -1,8 +1,9 @@
 //! Files as text, without a file system.
 
-use crate::document::Document;
+use crate::document::{Document, place};
 use crate::error::{Diagnostics, WriteError};
 use crate::flake::FlakeFile;
+use crate::resolve::Flake;
 use crate::section::KeyDoc;
 use crate::settings::SettingsFile;
 use crate::yaml;
@@ -10,11 +11,22 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 impl FlakeFile {
-    /// Reads one text strictly; rules that cross keys are not checked, see [`FlakeFile::resolve`].
+    /// Reads one text strictly; rules that cross keys are not checked, see [`FlakeFile::check_yaml`].
     ///
     /// `origin` stands for the path in errors.
     pub fn from_yaml(text: &str, origin: &str) -> Result<Self, Diagnostics> {
         Document::parse(origin, text.as_bytes())?.read(Self::reference)
+    }
+
+    /// Reads one text strictly and checks the rules that cross keys: the file, and what it means.
+    pub fn check_yaml(text: &str, origin: &str) -> Result<(Self, Flake), Diagnostics> {
+        let document = Document::parse(origin, text.as_bytes())?;
+        document.must_say_something()?;
+        let file: Self = document.read(Self::reference)?;
+        match file.resolve() {
+            Ok(flake) => Ok((file, flake)),
+            Err(problems) => Err(place(&[document], &problems)),
+        }
     }
 
     /// As YAML text: keys in a fixed order, unset ones left out. It reads back equal, or this is an error.

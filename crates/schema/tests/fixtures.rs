@@ -24,8 +24,12 @@ fn compare(expected: &Path, got: &str) {
     assert_eq!(got, wanted, "{}", expected.display());
 }
 
-/// The error of a file, its directory left out.
+/// The error of a file, its directory left out; a text in memory has the same.
 fn error_of(path: &Path) -> String {
+    if let (Ok(text), false) = (fs::read_to_string(path), path.with_extension("d").exists()) {
+        let error = FlakeFile::check_yaml(&text, &path.display().to_string()).expect_err("from memory");
+        assert_eq!(error.to_string(), load_flake(path).expect_err("from disk").to_string());
+    }
     let error = load_flake(path).expect_err(&path.display().to_string()).to_string();
     format!("{error}\n").replace(&format!("{}/", path.parent().unwrap().display()), "")
 }

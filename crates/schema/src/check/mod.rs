@@ -92,10 +92,11 @@ fn paths(view: &View<'_>, problems: &mut Vec<Problem>) {
             Problem::new(view.target.path, "the entrypoint of an image (`/`) cannot be resumed")
                 .hint("name the program inside"),
         ),
-        Some(path) if !path.starts_with('/') => problems.push(
-            Problem::new(view.target.path, format!("`{}` is not absolute", view.target.path))
-                .hint("write a path that begins with `/`, or `/` for the entrypoint of the image"),
-        ),
+        // a bare word is looked up on the PATH inside
+        Some(path) if path.trim().is_empty() || (path.contains('/') && !path.starts_with('/')) => problems
+            .push(Problem::new(view.target.path, format!("`{}` is not absolute", view.target.path)).hint(
+                "write a path that begins with `/`, a bare name, or `/` for the entrypoint of the image",
+            )),
         _ => {}
     }
     let shared = view.share.value.map(Vec::as_slice).unwrap_or_default();

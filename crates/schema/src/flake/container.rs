@@ -8,7 +8,7 @@ section! {
     pub struct Container {
         /// Reference of the image
         pub name: String,
-        /// Program inside; / is the entrypoint of the image; by default the path on the host
+        /// Program inside, absolute or a bare name; / is the entrypoint of the image; by default the path on the host
         pub target_app_path: String,
         /// Path of the command on the host
         pub host_app_path: String,

@@ -8,7 +8,7 @@ section! {
     pub struct Northstar {
         /// Name of the Northstar container
         pub name: String,
-        /// Program inside; by default the path on the host
+        /// Program inside, absolute or a bare name; by default the path on the host
         pub target_app_path: String,
         /// Path of the command on the host
         pub host_app_path: String,

@@ -11,7 +11,7 @@ section! {
     pub struct Vm {
         /// Name of the VM image
         pub name: String,
-        /// Program inside; by default the path on the host
+        /// Program inside, absolute or a bare name; by default the path on the host
         pub target_app_path: String,
         /// Path of the command on the host
         pub host_app_path: String,
