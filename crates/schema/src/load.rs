@@ -158,7 +158,7 @@ fn layers(dir: &Path) -> Result<(Source, Vec<PathBuf>), LoadError> {
         Err(Errno::NOTDIR) => return Err(unreadable(dir, "not a directory")),
         Err(error) => return Err(failed(dir, error)),
     };
-    let stat = fstat(&fd).map_err(|error| failed(dir, error))?;
+    let own = fstat(&fd).map_err(|error| failed(dir, error))?;
     let mut paths = Vec::new();
     let mut entries = rustix::fs::Dir::read_from(&fd).map_err(|error| failed(dir, error))?;
     while let Some(entry) = entries.read() {
@@ -184,7 +184,7 @@ fn layers(dir: &Path) -> Result<(Source, Vec<PathBuf>), LoadError> {
         }
     }
     paths.sort();
-    Ok((Source { path: dir.to_owned(), identity: Some(Identity::from(&stat)) }, paths))
+    Ok((Source { path: dir.to_owned(), identity: Some(Identity::from(&own)) }, paths))
 }
 
 fn is_layer_name(name: &OsStr) -> bool {
