@@ -4,7 +4,7 @@
 //! cleans up at the end. It starts the second in a pid namespace, as the init of the scratch host. That starts the
 //! third, which runs the trials. When the first or the second is killed, the kernel takes everything down.
 
-use std::fmt::Debug;
+use std::fmt::Display;
 use std::io::Write as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
@@ -47,14 +47,14 @@ enum Place {
 static PLACE: OnceLock<Place> = OnceLock::new();
 
 /// A trial on the scratch host; where there can be none, it is ignored and says why.
-pub fn trial<E: Debug>(
+pub fn trial<E: Display>(
     name: impl Into<String>,
     body: impl FnOnce(&'static ScratchHost) -> Result<(), E> + Send + 'static,
 ) -> Trial {
     Trial::ignorable_test(name, move || match PLACE.get() {
         Some(Place::Host(host)) => match body(host) {
             Ok(()) => Ok(Completion::Completed),
-            Err(error) => Err(Failed::from(format!("{error:?}"))),
+            Err(error) => Err(Failed::from(format!("{error:#}"))),
         },
         Some(Place::Nowhere(reason)) => Ok(Completion::ignored_with(reason)),
         None => Err(Failed::from("the trial was not started by flake_testkit::run")),
@@ -101,7 +101,7 @@ fn in_namespaces(scratch: &Scratch, with_product: bool) -> Result<ExitCode> {
     // From here on children of this process live in the new pid namespace, and it can have no threads.
     unshare(CloneFlags::CLONE_NEWPID).context(|| "make a pid namespace")?;
     let mut signals = Signals::new([SIGCHLD, SIGHUP, SIGINT, SIGTERM]).context(|| "handle signals")?;
-    let mut init = again("init", scratch.dir()).spawn().context(|| "start the scratch host")?;
+    let mut init = first_of(scratch.dir())?.spawn().context(|| "start the scratch host")?;
     let status = loop {
         if let Some(status) = init.try_wait().context(|| "wait for the scratch host")? {
             break status;
@@ -118,14 +118,22 @@ fn in_namespaces(scratch: &Scratch, with_product: bool) -> Result<ExitCode> {
 fn first_process(scratch: &Path) -> Result<ExitCode> {
     nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).context(|| "die with the first run")?;
     ScratchHost::build(scratch)?;
-    init::reap_until_end(&mut again("trials", scratch))
+    let mut trials = Command::new("/proc/self/exe");
+    hand_over(&mut trials, "trials", scratch);
+    init::reap_until_end(&mut trials)
 }
 
-/// This program with the same arguments, for another stage.
-fn again(stage: &str, scratch: &Path) -> Command {
-    let mut command = Command::new("/proc/self/exe");
+/// The init, with no signal ignored: one that the caller of the tests ignores would be ignored in all of them.
+fn first_of(scratch: &Path) -> Result<Command> {
+    let mut command = Command::new("/usr/bin/env");
+    command.arg("--default-signal").arg(std::env::current_exe().context(|| "find this program")?);
+    hand_over(&mut command, "init", scratch);
+    Ok(command)
+}
+
+/// Adds this program's arguments and what the next stage has to know.
+fn hand_over(command: &mut Command, stage: &str, scratch: &Path) {
     command.args(std::env::args_os().skip(1)).env(STAGE, stage).env(SCRATCH, scratch);
-    command
 }
 
 fn trials(arguments: &mut Arguments, suite: Suite) -> ExitCode {

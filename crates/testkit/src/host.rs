@@ -96,6 +96,27 @@ impl ScratchHost {
         Call::new(command)
     }
 
+    /// Has `owner` register `target` of `image` as NAME in the owner's directory of programs, with further `options`
+    /// of `flake-ctl podman register`, and gives the path that is then called.
+    ///
+    /// # Errors
+    ///
+    /// When the image cannot be made or the registration fails.
+    pub fn register(
+        &self,
+        owner: &User,
+        (name, image, target): (&str, &Image, &str),
+        options: &[&str],
+    ) -> Result<PathBuf> {
+        let image = self.image(owner, image)?;
+        let bin = if owner.id == 0 { PathBuf::from("/usr/local/bin") } else { owner.home().join("bin") };
+        let app = bin.join(name);
+        let fixed = ["podman", "register", "--container", &image, "--target", target, "--app"];
+        let words = fixed.map(OsStr::new).into_iter().chain([app.as_os_str()]);
+        self.flake_ctl(owner, words.chain(options.iter().map(OsStr::new))).check()?;
+        Ok(app)
+    }
+
     /// Makes sure that the store of `user` holds `image`, and gives its reference.
     ///
     /// # Errors

@@ -9,10 +9,11 @@
 //! * [`Image`]: small images made without any registry
 //! * [`Subject`]: something that can be called like a native command
 //! * [`Terminal`]: a command under a pseudo terminal, with a deadline on everything
-//! * [`Call`], [`Outcome`], [`processes`]: running commands and looking at what they leave
+//! * [`Call`], [`Outcome`], [`Conversation`], [`processes`]: running commands and looking at what they leave
 
 mod call;
 mod cgroups;
+mod conversation;
 mod error;
 mod gate;
 mod harness;
@@ -23,6 +24,7 @@ mod mounts;
 mod podman_conf;
 mod product;
 mod scratch;
+mod screen;
 mod subject;
 mod terminal;
 mod user;
@@ -31,6 +33,7 @@ mod wait;
 pub mod processes;
 
 pub use call::{Call, Outcome};
+pub use conversation::Conversation;
 pub use error::{Error, Result};
 pub use gate::{missing, test_data};
 pub use harness::{Suite, run, trial};

@@ -1,6 +1,5 @@
 //! Something that can be called like a native command: the control, or a flake.
 
-use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -36,8 +35,7 @@ impl Subject {
         }
     }
 
-    /// Flakes made of [`Image::BOX`] that `owner` registers in `bin` with the further `options` of
-    /// `flake-ctl podman register`, called by `user`.
+    /// Flakes made of [`Image::BOX`] that `owner` registers with further `options`, called by `user`.
     ///
     /// # Errors
     ///
@@ -48,18 +46,8 @@ impl Subject {
         (owner, user): (&'static User, &'static User),
         options: &[&str],
     ) -> Result<Self> {
-        let image = host.image(owner, &Image::BOX)?;
-        let bin = if owner.id == 0 { PathBuf::from("/usr/local/bin") } else { owner.home().join("bin") };
-        let flake = |suffix: &str, target: &str| -> Result<PathBuf> {
-            let app = bin.join(format!("{name}{suffix}"));
-            let mut words: Vec<&OsStr> =
-                ["podman", "register", "--container", &image, "--target", target, "--app"]
-                    .map(OsStr::new)
-                    .into();
-            words.push(app.as_os_str());
-            words.extend(options.iter().map(OsStr::new));
-            host.flake_ctl(owner, words).check()?;
-            Ok(app)
+        let flake = |suffix: &str, target: &str| {
+            host.register(owner, (&format!("{name}{suffix}"), &Image::BOX, target), options)
         };
         Ok(Self {
             name,

@@ -6,16 +6,16 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::fs::{PermissionsExt as _, fchown};
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::time::Instant;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::pty::OpenptFlags;
 use rustix::termios::Winsize;
 
 use crate::error::Context as _;
-use crate::{DEADLINE, Error, Result, until};
+use crate::screen::Screen;
+use crate::{Error, Result, until};
 
 /// How a command under a terminal ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,34 +35,9 @@ pub struct Terminal {
     master: Option<File>,
     child: Child,
     screen: Arc<Screen>,
-    /// How much of the screen [`expect`](Self::expect) has passed.
-    passed: usize,
     /// Closing it ends the reader.
     stop: Option<OwnedFd>,
     reader: Option<JoinHandle<()>>,
-}
-
-#[derive(Debug, Default)]
-struct Screen {
-    content: Mutex<Content>,
-    changed: Condvar,
-}
-
-#[derive(Debug, Default)]
-struct Content {
-    bytes: Vec<u8>,
-    closed: bool,
-}
-
-impl Screen {
-    fn lock(&self) -> MutexGuard<'_, Content> {
-        self.content.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn update(&self, change: impl FnOnce(&mut Content)) {
-        change(&mut self.lock());
-        self.changed.notify_all();
-    }
 }
 
 impl Terminal {
@@ -93,7 +68,7 @@ impl Terminal {
         let source = master.try_clone().context(|| "copy a terminal")?;
         let target = Arc::clone(&screen);
         let reader = thread::spawn(move || watch(source, &stopped, &target));
-        Ok(Self { master: Some(master), child, screen, passed: 0, stop: Some(stop), reader: Some(reader) })
+        Ok(Self { master: Some(master), child, screen, stop: Some(stop), reader: Some(reader) })
     }
 
     /// The id of the session leader.
@@ -105,7 +80,7 @@ impl Terminal {
     /// Everything shown so far, control characters escaped.
     #[must_use]
     pub fn seen(&self) -> String {
-        self.screen.lock().bytes.escape_ascii().to_string()
+        self.screen.text()
     }
 
     /// Waits until `text` is shown after what was expected before.
@@ -113,26 +88,8 @@ impl Terminal {
     /// # Errors
     ///
     /// When it is not shown before the deadline, or the session ends first.
-    pub fn expect(&mut self, text: &str) -> Result<()> {
-        let end = Instant::now() + DEADLINE;
-        let mut content = self.screen.lock();
-        loop {
-            let fresh = &content.bytes[self.passed..];
-            if let Some(at) = fresh.windows(text.len()).position(|window| window == text.as_bytes()) {
-                self.passed += at + text.len();
-                return Ok(());
-            }
-            let left = end.saturating_duration_since(Instant::now());
-            if left.is_zero() || content.closed {
-                let seen = content.bytes.escape_ascii().to_string();
-                let ending = if content.closed { " before the session ended" } else { "" };
-                return Err(Error::Late { what: format!("{text:?} on the terminal{ending}"), seen });
-            }
-            content = match self.screen.changed.wait_timeout(content, left) {
-                Ok((content, _)) => content,
-                Err(poisoned) => poisoned.into_inner().0,
-            };
-        }
+    pub fn expect(&self, text: &str) -> Result<()> {
+        self.screen.expect(text)
     }
 
     /// Types `keys`.
@@ -140,7 +97,7 @@ impl Terminal {
     /// # Errors
     ///
     /// When the terminal is gone.
-    pub fn send(&mut self, keys: &str) -> Result<()> {
+    pub fn send(&self, keys: &str) -> Result<()> {
         self.master()?.write_all(keys.as_bytes()).context(|| "type on a terminal")
     }
 
@@ -170,7 +127,7 @@ impl Terminal {
     /// When that takes longer than the deadline.
     pub fn end(mut self) -> Result<Ended> {
         let status = self.status()?;
-        let closed = || self.screen.lock().closed.then_some(());
+        let closed = || self.screen.closed().then_some(());
         until("the last process to leave the terminal", closed, || self.seen())?;
         Ok(Ended { code: status.code(), signal: status.signal(), seen: self.seen() })
     }
@@ -193,11 +150,7 @@ impl Terminal {
 
     fn status(&mut self) -> Result<ExitStatus> {
         let (child, screen) = (&mut self.child, &self.screen);
-        until(
-            "the end of the session leader",
-            || child.try_wait().ok().flatten(),
-            || screen.lock().bytes.escape_ascii().to_string(),
-        )
+        until("the end of the session leader", || child.try_wait().ok().flatten(), || screen.text())
     }
 
     fn stop_reader(&mut self) {
@@ -234,10 +187,10 @@ fn watch(mut source: File, stopped: &OwnedFd, screen: &Screen) {
         }
         match source.read(&mut buffer) {
             Ok(0) | Err(_) => break,
-            Ok(n) => screen.update(|content| content.bytes.extend_from_slice(&buffer[..n])),
+            Ok(n) => screen.add(&buffer[..n]),
         }
     }
-    screen.update(|content| content.closed = true);
+    screen.close();
 }
 
 fn set_size(master: impl std::os::fd::AsFd, rows: u16, columns: u16) -> Result<()> {

@@ -83,7 +83,7 @@ fn images(host: &ScratchHost) -> Result<()> {
 
 fn terminal(_: &ScratchHost) -> Result<()> {
     let subject = Subject::control(&ADA);
-    let mut terminal = Terminal::start(subject.interactive(), ADA.id, 33, 77)?;
+    let terminal = Terminal::start(subject.interactive(), ADA.id, 33, 77)?;
     terminal.expect("host> ")?;
     terminal.send("stty size; whoami\n")?;
     terminal.expect("33 77\r\nada\r\n")?;

@@ -1,0 +1,134 @@
+//! Keys that mean something, and the end of the terminal.
+
+use anyhow::{Result, ensure};
+use flake_testkit::{Ended, processes};
+
+use crate::scene::{Case, Scene, terminal};
+
+pub(crate) const CASES: &[Case] = &[
+    Case { name: "ctrl_c_reaches_the_app", run: interrupt_trapped },
+    Case { name: "ctrl_c_ends_the_app", run: interrupt },
+    Case {
+        name: "ctrl_c_ends_a_pipeline",
+        run: |scene| pipeline(scene, r#""$APP" sleep MARK | sleep MARK"#),
+    },
+    Case {
+        name: "ctrl_c_ends_a_pipeline_into_the_app",
+        run: |scene| pipeline(scene, r#"sleep MARK | "$APP" sleep MARK"#),
+    },
+    Case {
+        name: "ctrl_c_ends_a_loop",
+        run: |scene| pipeline(scene, r#"while :; do "$APP" sleep MARK; done"#),
+    },
+    Case { name: "ctrl_backslash_quits_the_app", run: quit },
+    Case { name: "ctrl_d_ends_the_input", run: end_of_input },
+    Case { name: "a_key_without_enter", run: single_key },
+    Case { name: "mode_restored_after_ctrl_c", run: mode_after_interrupt },
+    Case { name: "hang_up_ends_the_app", run: hang_up },
+];
+
+fn interrupt_trapped(scene: &Scene<'_>) -> Result<()> {
+    let app = r#"trap "echo caught; exit 7" INT; echo ready; while :; do sleep 0.1; done"#;
+    let ended = scene.same(|subject| {
+        let terminal = terminal(subject, &format!(r#"trap : INT; "$APP" sh -c '{app}'; echo "status $?""#))?;
+        terminal.expect("ready\r\n")?;
+        terminal.send("\x03")?;
+        Ok(terminal.end()?)
+    })?;
+    ensure!(ended.seen == r"ready\r\n^Ccaught\r\nstatus 7\r\n", "{ended:?}");
+    Ok(())
+}
+
+fn interrupt(scene: &Scene<'_>) -> Result<()> {
+    let ended = after_key(scene, r#"exec "$APP" sh -c "echo ready; exec sleep MARK""#, "\x03")?;
+    ensure!(ended.signal == Some(2), "{ended:?}");
+    Ok(())
+}
+
+/// A shell script is as interrupted as with a native command in it: it goes too.
+fn pipeline(scene: &Scene<'_>, script: &str) -> Result<()> {
+    let script = script.replace(r#""$APP" sleep MARK"#, r#""$APP" sh -c "echo ready >&2; exec sleep MARK""#);
+    let ended = after_key(scene, &script, "\x03")?;
+    ensure!(ended.signal == Some(2), "{ended:?}");
+    Ok(())
+}
+
+fn quit(scene: &Scene<'_>) -> Result<()> {
+    let script = r#"ulimit -c 0; exec "$APP" sh -c "echo ready; exec sleep MARK""#;
+    let ended = after_key(scene, script, "\x1c")?;
+    ensure!(ended.signal == Some(3), "{ended:?}");
+    Ok(())
+}
+
+/// Types `key` when `script` says that it is ready; all that had MARK on its command line is gone afterwards.
+fn after_key(scene: &Scene<'_>, script: &str, key: &str) -> Result<Ended> {
+    scene.same(|subject| {
+        let mark = scene.host.mark();
+        let terminal = terminal(subject, &script.replace("MARK", &mark))?;
+        terminal.expect("ready\r\n")?;
+        terminal.send(key)?;
+        let ended = terminal.end()?;
+        processes::until_gone(&mark)?;
+        Ok(ended)
+    })
+}
+
+fn end_of_input(scene: &Scene<'_>) -> Result<()> {
+    let ended = scene.same(|subject| {
+        let terminal = terminal(subject, r#""$APP" sh -c 'echo ready; cat; echo end'"#)?;
+        terminal.expect("ready\r\n")?;
+        terminal.send("word\r")?;
+        terminal.expect("word\r\nword\r\n")?;
+        terminal.send("\x04")?;
+        Ok(terminal.end()?)
+    })?;
+    ensure!(ended.seen == r"ready\r\nword\r\nword\r\nend\r\n", "{ended:?}");
+    Ok(())
+}
+
+/// As an editor reads keys.
+fn single_key(scene: &Scene<'_>) -> Result<()> {
+    let app =
+        "stty -icanon -echo; printf key?; x=$(dd bs=1 count=1 2>/dev/null); stty icanon echo; echo got $x";
+    let ended = scene.same(|subject| {
+        let terminal = terminal(subject, &format!(r#""$APP" sh -c '{app}'"#))?;
+        terminal.expect("key?")?;
+        terminal.send("k")?;
+        Ok(terminal.end()?)
+    })?;
+    ensure!(ended.seen == r"key?got k\r\n", "{ended:?}");
+    Ok(())
+}
+
+fn mode_after_interrupt(scene: &Scene<'_>) -> Result<()> {
+    let script = r#"trap : INT; "$APP" sh -c "echo ready; exec sleep MARK"; echo after; read -r x"#;
+    scene.same(|subject| {
+        let terminal = terminal(subject, &script.replace("MARK", &scene.host.mark()))?;
+        let before = terminal.modes()?;
+        terminal.expect("ready\r\n")?;
+        terminal.send("\x03")?;
+        terminal.expect("after\r\n")?;
+        let after = terminal.modes()?;
+        ensure!(before == after, "before {before}\nafter {after}");
+        terminal.send("\r")?;
+        Ok(terminal.end()?.code)
+    })?;
+    Ok(())
+}
+
+/// As when a terminal window is closed, for the app alone and for one that a shell waits for.
+fn hang_up(scene: &Scene<'_>) -> Result<()> {
+    for script in [
+        r#"exec "$APP" sh -c "echo ready; exec sleep MARK""#,
+        r#""$APP" sh -c "echo ready; exec sleep MARK"; true"#,
+    ] {
+        scene.same(|subject| {
+            let mark = scene.host.mark();
+            let terminal = terminal(subject, &script.replace("MARK", &mark))?;
+            terminal.expect("ready\r\n")?;
+            terminal.hang_up()?;
+            Ok(processes::until_gone(&mark)?)
+        })?;
+    }
+    Ok(())
+}

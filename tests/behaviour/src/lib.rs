@@ -1,0 +1,43 @@
+//! The behaviour suite: what "as if it were installed" means, as cases.
+//!
+//! A case is written once, for any [`Subject`](flake_testkit::Subject) whose target is busybox. It does something
+//! with the subject and with the plain host command as control, and insists on the same result. A new engine or way
+//! of launching is one more subject; no case knows which one it runs for, and none is left out for one.
+
+mod argv;
+mod crowd;
+mod descriptors;
+mod inherited;
+mod jobs;
+mod keys;
+mod remains;
+mod scene;
+mod signals;
+mod status;
+mod stdin;
+mod streams;
+mod terminal;
+
+pub mod identity;
+
+pub use remains::nothing_is_left;
+pub use scene::{Case, Scene};
+
+/// Every case.
+#[must_use]
+pub fn cases() -> Vec<Case> {
+    [
+        status::CASES,
+        argv::CASES,
+        stdin::CASES,
+        streams::CASES,
+        signals::CASES,
+        descriptors::CASES,
+        inherited::CASES,
+        terminal::CASES,
+        keys::CASES,
+        jobs::CASES,
+        crowd::CASES,
+    ]
+    .concat()
+}

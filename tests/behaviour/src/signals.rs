@@ -1,0 +1,80 @@
+//! Signals sent to the launcher reach the app.
+
+use anyhow::{Result, ensure};
+use flake_testkit::{Conversation, processes};
+use nix::sys::signal::Signal;
+
+use crate::scene::{Case, Scene, call, talk};
+
+pub(crate) const CASES: &[Case] = &[
+    Case { name: "sigterm_reaches_the_app", run: |scene| reaches(scene, Signal::SIGTERM, "TERM") },
+    Case { name: "sigint_reaches_the_app", run: |scene| reaches(scene, Signal::SIGINT, "INT") },
+    Case { name: "sighup_reaches_the_app", run: |scene| reaches(scene, Signal::SIGHUP, "HUP") },
+    Case { name: "sigquit_reaches_the_app", run: |scene| reaches(scene, Signal::SIGQUIT, "QUIT") },
+    Case { name: "sigusr1_reaches_the_app", run: |scene| reaches(scene, Signal::SIGUSR1, "USR1") },
+    Case { name: "sigterm_ends_the_app", run: |scene| ends(scene, Signal::SIGTERM) },
+    Case { name: "sigint_ends_the_app", run: |scene| ends(scene, Signal::SIGINT) },
+    Case { name: "sighup_ends_the_app", run: |scene| ends(scene, Signal::SIGHUP) },
+    Case { name: "sigterm_at_once_ends_the_call", run: at_once },
+    Case { name: "kill_9_of_the_launcher_ends_the_app", run: |scene| ends(scene, Signal::SIGKILL) },
+    Case { name: "sigstop_and_sigcont", run: stop_and_continue },
+];
+
+/// The app handles the signal: a trap proves that it got this one.
+fn reaches(scene: &Scene<'_>, signal: Signal, name: &str) -> Result<()> {
+    let script = format!("trap 'echo got {name}; exit 9' {name}; echo ready; while :; do sleep 0.1; done");
+    let outcome = scene.same(|subject| {
+        let app = talk(subject, &script)?;
+        app.expect("ready\n")?;
+        app.signal(signal);
+        Ok(app.end()?)
+    })?;
+    ensure!(outcome.code == Some(9) && outcome.out() == format!("ready\ngot {name}\n"), "{outcome}");
+    Ok(())
+}
+
+/// The app does not handle the signal: it dies of it, the launcher too, and no process stays.
+fn ends(scene: &Scene<'_>, signal: Signal) -> Result<()> {
+    let ended = scene.same(|subject| {
+        let mark = scene.host.mark();
+        let app = talk(subject, &format!("echo ready; exec sleep {mark}"))?;
+        app.expect("ready\n")?;
+        ensure!(!processes::marked(&mark).is_empty(), "the app is not among the processes");
+        app.signal(signal);
+        let outcome = app.end()?;
+        processes::until_gone(&mark)?;
+        Ok(outcome)
+    })?;
+    ensure!(ended.signal == Some(signal as i32), "{ended}");
+    Ok(())
+}
+
+/// Sent while the launch is still under way; whatever was begun is undone.
+fn at_once(scene: &Scene<'_>) -> Result<()> {
+    let ended = scene.same(|subject| {
+        let mark = scene.host.mark();
+        let app = Conversation::new(call(subject, &["sleep", &mark]).spawn()?);
+        let running = || (!processes::marked(&mark).is_empty()).then_some(());
+        flake_testkit::until("the start", running, String::new)?;
+        app.signal(Signal::SIGTERM);
+        let outcome = app.end()?;
+        processes::until_gone(&mark)?;
+        Ok(outcome.signal)
+    })?;
+    ensure!(ended == Some(Signal::SIGTERM as i32), "{ended:?}");
+    Ok(())
+}
+
+/// A stopped launcher does not end the app, and it goes on afterwards.
+fn stop_and_continue(scene: &Scene<'_>) -> Result<()> {
+    let outcome = scene.same(|subject| {
+        let mut app = talk(subject, "echo ready; read -r x; echo got $x")?;
+        app.expect("ready\n")?;
+        app.signal(Signal::SIGSTOP);
+        app.say("word\n")?;
+        app.signal(Signal::SIGCONT);
+        Ok(app.end()?)
+    })?;
+    ensure!(outcome.success() && outcome.out() == "ready\ngot word\n", "{outcome}");
+    Ok(())
+}
