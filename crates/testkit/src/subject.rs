@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::{Image, Result, ScratchHost, User};
+use crate::{Call, Conversation, Image, Result, ScratchHost, Terminal, User};
 
 /// A program under test, called by one user.
 ///
@@ -64,7 +64,47 @@ impl Subject {
         self.user.command(&self.app)
     }
 
-    /// `bash -c SCRIPT` run by the subject's user, with `$APP`, `$MISSING` and `$PLAIN` set to the paths.
+    /// The app with `words`.
+    #[must_use]
+    pub fn call(&self, words: &[&str]) -> Call {
+        let mut command = self.command();
+        command.args(words);
+        Call::new(command)
+    }
+
+    /// The app as `sh -c SCRIPT`, running, with pipes to talk to it.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be started.
+    pub fn talk(&self, script: &str) -> Result<Conversation> {
+        Ok(Conversation::new(self.call(&["sh", "-c", script]).spawn()?))
+    }
+
+    /// `bash -c SCRIPT` with `$APP`, `$MISSING` and `$PLAIN` set to the paths, in a terminal of 24 rows and 80
+    /// columns.
+    ///
+    /// # Errors
+    ///
+    /// When there is no terminal or bash cannot be started.
+    pub fn terminal(&self, script: &str) -> Result<Terminal> {
+        Terminal::start(self.leader(&["-c", script]), self.user.id, 24, 80)
+    }
+
+    /// An interactive bash with job control in such a terminal, after its first prompt, `host> `.
+    ///
+    /// # Errors
+    ///
+    /// When there is no terminal or bash does not start.
+    pub fn shell(&self) -> Result<Terminal> {
+        let mut bash = self.leader(&["--noprofile", "--norc", "--noediting", "-i"]);
+        bash.env("PS1", "host> ");
+        let shell = Terminal::start(bash, self.user.id, 24, 80)?;
+        shell.expect("host> ")?;
+        Ok(shell)
+    }
+
+    /// `bash -c SCRIPT`, with the same variables.
     #[must_use]
     pub fn script(&self, script: &str) -> Command {
         let mut command = self.user.command("/usr/bin/bash");
@@ -73,20 +113,7 @@ impl Subject {
         command
     }
 
-    /// The same as the leader of a session, for [`Terminal::start`](crate::Terminal::start).
-    #[must_use]
-    pub fn session(&self, script: &str) -> Command {
-        self.leader(&["-c", script])
-    }
-
-    /// An interactive bash with job control as the leader of a session; its prompt is `host> `.
-    #[must_use]
-    pub fn interactive(&self) -> Command {
-        let mut command = self.leader(&["--noprofile", "--norc", "--noediting", "-i"]);
-        command.env("PS1", "host> ");
-        command
-    }
-
+    /// bash as the leader of a session.
     fn leader(&self, words: &[&str]) -> Command {
         let mut command = self.user.command("/usr/bin/setsid");
         command.args(["--ctty", "/usr/bin/bash"]).args(words);

@@ -28,7 +28,7 @@ pub struct Ended {
     pub seen: String,
 }
 
-/// A pseudo terminal with a running session on it.
+/// A pseudo terminal with a running session on it, made by [`Subject::terminal`](crate::Subject::terminal).
 #[derive(Debug)]
 pub struct Terminal {
     /// None after a hang-up.
@@ -41,13 +41,9 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// Starts `session`, a command made by [`Subject::session`](crate::Subject::session), on a terminal that
-    /// belongs to the user with id `owner` and is `rows` high and `columns` wide.
-    ///
-    /// # Errors
-    ///
-    /// When there is no pseudo terminal left or the command cannot be started.
-    pub fn start(mut session: Command, owner: u32, rows: u16, columns: u16) -> Result<Self> {
+    /// Starts `session`, which makes itself a session leader, as `setsid --ctty` does, on a terminal that belongs to
+    /// the user with id `owner`.
+    pub(crate) fn start(mut session: Command, owner: u32, rows: u16, columns: u16) -> Result<Self> {
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
         let master = rustix::pty::openpt(flags).context(|| "open a pseudo terminal")?;
         rustix::pty::unlockpt(&master).context(|| "unlock a pseudo terminal")?;

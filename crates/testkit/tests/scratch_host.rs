@@ -6,9 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Result, ensure};
-use flake_testkit::{
-    ADA, BOB, Call, Image, NOSUB, ROOT, ScratchHost, Subject, Suite, Terminal, User, run, trial,
-};
+use flake_testkit::{ADA, BOB, Call, Image, NOSUB, ROOT, ScratchHost, Subject, Suite, User, run, trial};
 
 fn main() -> ExitCode {
     let trials = vec![
@@ -83,8 +81,8 @@ fn images(host: &ScratchHost) -> Result<()> {
 
 fn terminal(_: &ScratchHost) -> Result<()> {
     let subject = Subject::control(&ADA);
-    let terminal = Terminal::start(subject.interactive(), ADA.id, 33, 77)?;
-    terminal.expect("host> ")?;
+    let terminal = subject.shell()?;
+    terminal.resize(33, 77)?;
     terminal.send("stty size; whoami\n")?;
     terminal.expect("33 77\r\nada\r\n")?;
     terminal.expect("host> ")?;

@@ -3,7 +3,7 @@
 use anyhow::{Result, ensure};
 use flake_testkit::{Outcome, Subject};
 
-use crate::scene::{Case, Scene, call};
+use crate::scene::{Case, Scene};
 
 pub(crate) const CASES: &[Case] = &[Case { name: "twenty_at_once", run: twenty }];
 
@@ -28,5 +28,5 @@ fn one(subject: &Subject, n: i32) -> Result<Outcome> {
     let number = (100 + n).to_string();
     let script = "echo word $1; cat; echo error $1 >&2; exit $1";
     let input = format!("input {number}\n");
-    Ok(call(subject, &["sh", "-c", script, "sh", &number]).input(input).run()?)
+    Ok(subject.call(&["sh", "-c", script, "sh", &number]).input(input).run()?)
 }

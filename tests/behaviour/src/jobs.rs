@@ -1,7 +1,7 @@
 //! The app as a job of an interactive shell.
 
 use anyhow::{Result, ensure};
-use flake_testkit::{Subject, Terminal, processes};
+use flake_testkit::{Terminal, processes};
 
 use crate::scene::{Case, Scene};
 
@@ -14,12 +14,6 @@ pub(crate) const CASES: &[Case] = &[
     Case { name: "background_output", run: background },
     Case { name: "ctrl_c_under_a_job_control_shell", run: interrupt },
 ];
-
-fn shell(subject: &Subject) -> Result<Terminal> {
-    let shell = Terminal::start(subject.interactive(), subject.user.id, 24, 80)?;
-    shell.expect("host> ")?;
-    Ok(shell)
-}
 
 /// Types `line`; what the shell echoes is passed over, so that it is not taken for an answer.
 fn enter(shell: &Terminal, line: &str) -> Result<()> {
@@ -50,7 +44,7 @@ fn reader(mark: &str) -> String {
 
 fn stop_and_resume(scene: &Scene<'_>) -> Result<()> {
     let code = scene.same(|subject| {
-        let (mark, shell) = (scene.host.mark(), shell(subject)?);
+        let (mark, shell) = (scene.host.mark(), subject.shell()?);
         enter(&shell, &reader(&mark))?;
         shell.expect("ready\r\n")?;
         stop(&shell, &mark)?;
@@ -66,7 +60,7 @@ fn stop_and_resume(scene: &Scene<'_>) -> Result<()> {
 
 fn stop_twice(scene: &Scene<'_>) -> Result<()> {
     scene.same(|subject| {
-        let (mark, shell) = (scene.host.mark(), shell(subject)?);
+        let (mark, shell) = (scene.host.mark(), subject.shell()?);
         enter(&shell, &reader(&mark))?;
         shell.expect("ready\r\n")?;
         for word in ["one", "two"] {
@@ -84,7 +78,7 @@ fn stop_twice(scene: &Scene<'_>) -> Result<()> {
 /// A stopped job leaves the terminal as the shell's next command expects it.
 fn mode_while_stopped(scene: &Scene<'_>) -> Result<()> {
     scene.same(|subject| {
-        let (mark, shell) = (scene.host.mark(), shell(subject)?);
+        let (mark, shell) = (scene.host.mark(), subject.shell()?);
         let before = shell.modes()?;
         enter(&shell, &reader(&mark))?;
         shell.expect("ready\r\n")?;
@@ -102,7 +96,7 @@ fn mode_while_stopped(scene: &Scene<'_>) -> Result<()> {
 
 fn stopped_pipeline(scene: &Scene<'_>) -> Result<()> {
     scene.same(|subject| {
-        let (mark, shell) = (scene.host.mark(), shell(subject)?);
+        let (mark, shell) = (scene.host.mark(), subject.shell()?);
         enter(&shell, &format!(r#""$APP" sh -c 'echo ready; read -r x; echo "got $x"' {mark} | cat"#))?;
         shell.expect("ready\r\n")?;
         stop(&shell, &mark)?;
@@ -116,7 +110,7 @@ fn stopped_pipeline(scene: &Scene<'_>) -> Result<()> {
 
 fn killed_while_stopped(scene: &Scene<'_>) -> Result<()> {
     scene.same(|subject| {
-        let (mark, shell) = (scene.host.mark(), shell(subject)?);
+        let (mark, shell) = (scene.host.mark(), subject.shell()?);
         enter(&shell, &reader(&mark))?;
         shell.expect("ready\r\n")?;
         stop(&shell, &mark)?;
@@ -131,7 +125,7 @@ fn killed_while_stopped(scene: &Scene<'_>) -> Result<()> {
 /// A job in the background may write to the terminal, and is not stopped for it.
 fn background(scene: &Scene<'_>) -> Result<()> {
     scene.same(|subject| {
-        let shell = shell(subject)?;
+        let shell = subject.shell()?;
         enter(&shell, r#""$APP" sh -c 'echo $((6 * 7))' & wait; jobs"#)?;
         shell.expect("42\r\n")?;
         shell.expect("Done")?;
@@ -142,7 +136,7 @@ fn background(scene: &Scene<'_>) -> Result<()> {
 
 fn interrupt(scene: &Scene<'_>) -> Result<()> {
     scene.same(|subject| {
-        let (mark, shell) = (scene.host.mark(), shell(subject)?);
+        let (mark, shell) = (scene.host.mark(), subject.shell()?);
         enter(&shell, &format!(r#""$APP" sh -c "echo ready; exec sleep {mark}""#))?;
         shell.expect("ready\r\n")?;
         shell.send("\x03")?;

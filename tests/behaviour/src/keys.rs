@@ -3,7 +3,7 @@
 use anyhow::{Result, ensure};
 use flake_testkit::{Ended, processes};
 
-use crate::scene::{Case, Scene, terminal};
+use crate::scene::{Case, Scene};
 
 pub(crate) const CASES: &[Case] = &[
     Case { name: "ctrl_c_reaches_the_app", run: interrupt_trapped },
@@ -30,7 +30,7 @@ pub(crate) const CASES: &[Case] = &[
 fn interrupt_trapped(scene: &Scene<'_>) -> Result<()> {
     let app = r#"trap "echo caught; exit 7" INT; echo ready; while :; do sleep 0.1; done"#;
     let ended = scene.same(|subject| {
-        let terminal = terminal(subject, &format!(r#"trap : INT; "$APP" sh -c '{app}'; echo "status $?""#))?;
+        let terminal = subject.terminal(&format!(r#"trap : INT; "$APP" sh -c '{app}'; echo "status $?""#))?;
         terminal.expect("ready\r\n")?;
         terminal.send("\x03")?;
         Ok(terminal.end()?)
@@ -64,7 +64,7 @@ fn quit(scene: &Scene<'_>) -> Result<()> {
 fn after_key(scene: &Scene<'_>, script: &str, key: &str) -> Result<Ended> {
     scene.same(|subject| {
         let mark = scene.host.mark();
-        let terminal = terminal(subject, &script.replace("MARK", &mark))?;
+        let terminal = subject.terminal(&script.replace("MARK", &mark))?;
         terminal.expect("ready\r\n")?;
         terminal.send(key)?;
         let ended = terminal.end()?;
@@ -75,7 +75,7 @@ fn after_key(scene: &Scene<'_>, script: &str, key: &str) -> Result<Ended> {
 
 fn end_of_input(scene: &Scene<'_>) -> Result<()> {
     let ended = scene.same(|subject| {
-        let terminal = terminal(subject, r#""$APP" sh -c 'echo ready; cat; echo end'"#)?;
+        let terminal = subject.terminal(r#""$APP" sh -c 'echo ready; cat; echo end'"#)?;
         terminal.expect("ready\r\n")?;
         terminal.send("word\r")?;
         terminal.expect("word\r\nword\r\n")?;
@@ -91,7 +91,7 @@ fn single_key(scene: &Scene<'_>) -> Result<()> {
     let app =
         "stty -icanon -echo; printf key?; x=$(dd bs=1 count=1 2>/dev/null); stty icanon echo; echo got $x";
     let ended = scene.same(|subject| {
-        let terminal = terminal(subject, &format!(r#""$APP" sh -c '{app}'"#))?;
+        let terminal = subject.terminal(&format!(r#""$APP" sh -c '{app}'"#))?;
         terminal.expect("key?")?;
         terminal.send("k")?;
         Ok(terminal.end()?)
@@ -103,7 +103,7 @@ fn single_key(scene: &Scene<'_>) -> Result<()> {
 fn mode_after_interrupt(scene: &Scene<'_>) -> Result<()> {
     let script = r#"trap : INT; "$APP" sh -c "echo ready; exec sleep MARK"; echo after; read -r x"#;
     scene.same(|subject| {
-        let terminal = terminal(subject, &script.replace("MARK", &scene.host.mark()))?;
+        let terminal = subject.terminal(&script.replace("MARK", &scene.host.mark()))?;
         let before = terminal.modes()?;
         terminal.expect("ready\r\n")?;
         terminal.send("\x03")?;
@@ -124,7 +124,7 @@ fn hang_up(scene: &Scene<'_>) -> Result<()> {
     ] {
         scene.same(|subject| {
             let mark = scene.host.mark();
-            let terminal = terminal(subject, &script.replace("MARK", &mark))?;
+            let terminal = subject.terminal(&script.replace("MARK", &mark))?;
             terminal.expect("ready\r\n")?;
             terminal.hang_up()?;
             Ok(processes::until_gone(&mark)?)

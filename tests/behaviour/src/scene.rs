@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, ensure};
-use flake_testkit::{Call, Conversation, Outcome, ScratchHost, Subject, Terminal};
+use flake_testkit::{Call, Outcome, ScratchHost, Subject};
 
 /// A case: its name and what it does.
 #[derive(Debug, Clone, Copy)]
@@ -38,7 +38,7 @@ impl Scene<'_> {
 
     /// Runs the app with `words` and nothing on standard input; the outcome is the control's too.
     pub(crate) fn same_outcome(&self, words: &[&str]) -> Result<Outcome> {
-        self.same(|subject| Ok(call(subject, words).run()?))
+        self.same(|subject| Ok(subject.call(words).run()?))
     }
 
     /// Runs a bash script in which `$APP` is the app; the outcome is the control's too.
@@ -57,21 +57,4 @@ impl Scene<'_> {
         fs::write(&path, content)?;
         Ok(path)
     }
-}
-
-/// The app with `words`.
-pub(crate) fn call(subject: &Subject, words: &[&str]) -> Call {
-    let mut command = subject.command();
-    command.args(words);
-    Call::new(command)
-}
-
-/// The app as `sh -c SCRIPT`, running.
-pub(crate) fn talk(subject: &Subject, script: &str) -> Result<Conversation> {
-    Ok(Conversation::new(call(subject, &["sh", "-c", script]).spawn()?))
-}
-
-/// A bash script in which `$APP` is the app, in a terminal of 24 rows and 80 columns.
-pub(crate) fn terminal(subject: &Subject, script: &str) -> Result<Terminal> {
-    Ok(Terminal::start(subject.session(script), subject.user.id, 24, 80)?)
 }

@@ -4,7 +4,7 @@ use anyhow::{Result, ensure};
 use flake_testkit::{Conversation, processes};
 use nix::sys::signal::Signal;
 
-use crate::scene::{Case, Scene, call, talk};
+use crate::scene::{Case, Scene};
 
 pub(crate) const CASES: &[Case] = &[
     Case { name: "sigterm_reaches_the_app", run: |scene| reaches(scene, Signal::SIGTERM, "TERM") },
@@ -24,7 +24,7 @@ pub(crate) const CASES: &[Case] = &[
 fn reaches(scene: &Scene<'_>, signal: Signal, name: &str) -> Result<()> {
     let script = format!("trap 'echo got {name}; exit 9' {name}; echo ready; while :; do sleep 0.1; done");
     let outcome = scene.same(|subject| {
-        let app = talk(subject, &script)?;
+        let app = subject.talk(&script)?;
         app.expect("ready\n")?;
         app.signal(signal);
         Ok(app.end()?)
@@ -37,7 +37,7 @@ fn reaches(scene: &Scene<'_>, signal: Signal, name: &str) -> Result<()> {
 fn ends(scene: &Scene<'_>, signal: Signal) -> Result<()> {
     let ended = scene.same(|subject| {
         let mark = scene.host.mark();
-        let app = talk(subject, &format!("echo ready; exec sleep {mark}"))?;
+        let app = subject.talk(&format!("echo ready; exec sleep {mark}"))?;
         app.expect("ready\n")?;
         ensure!(!processes::marked(&mark).is_empty(), "the app is not among the processes");
         app.signal(signal);
@@ -53,7 +53,7 @@ fn ends(scene: &Scene<'_>, signal: Signal) -> Result<()> {
 fn at_once(scene: &Scene<'_>) -> Result<()> {
     let ended = scene.same(|subject| {
         let mark = scene.host.mark();
-        let app = Conversation::new(call(subject, &["sleep", &mark]).spawn()?);
+        let app = Conversation::new(subject.call(&["sleep", &mark]).spawn()?);
         let running = || (!processes::marked(&mark).is_empty()).then_some(());
         flake_testkit::until("the start", running, String::new)?;
         app.signal(Signal::SIGTERM);
@@ -68,7 +68,7 @@ fn at_once(scene: &Scene<'_>) -> Result<()> {
 /// A stopped launcher does not end the app, and it goes on afterwards.
 fn stop_and_continue(scene: &Scene<'_>) -> Result<()> {
     let outcome = scene.same(|subject| {
-        let mut app = talk(subject, "echo ready; read -r x; echo got $x")?;
+        let mut app = subject.talk("echo ready; read -r x; echo got $x")?;
         app.expect("ready\n")?;
         app.signal(Signal::SIGSTOP);
         app.say("word\n")?;

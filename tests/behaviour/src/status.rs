@@ -3,7 +3,7 @@
 use anyhow::{Result, ensure};
 use flake_testkit::Call;
 
-use crate::scene::{Case, Scene, call};
+use crate::scene::{Case, Scene};
 
 pub(crate) const CASES: &[Case] = &[
     Case { name: "exit_0", run: |scene| exit(scene, 0) },
@@ -29,7 +29,7 @@ fn exit(scene: &Scene<'_>, code: i32) -> Result<()> {
 fn death(scene: &Scene<'_>, name: &str, number: i32) -> Result<()> {
     let ended = scene.same(|subject| {
         let outcome =
-            call(subject, &["sh", "-c", &format!("echo before; kill -{name} $$; echo after")]).run()?;
+            subject.call(&["sh", "-c", &format!("echo before; kill -{name} $$; echo after")]).run()?;
         Ok((outcome.signal, outcome.stdout))
     })?;
     ensure!(ended == (Some(number), b"before\n".to_vec()), "{ended:?}");

@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use anyhow::{Result, ensure};
 
-use crate::scene::{Case, Scene, call};
+use crate::scene::{Case, Scene};
 
 pub(crate) const CASES: &[Case] = &[
     Case { name: "stdin_piped", run: piped },
@@ -19,14 +19,14 @@ pub(crate) const CASES: &[Case] = &[
 
 fn piped(scene: &Scene<'_>) -> Result<()> {
     let outcome =
-        scene.same(|subject| Ok(call(subject, &["cat"]).input("one\ntwo\0\nno newline").run()?))?;
+        scene.same(|subject| Ok(subject.call(&["cat"]).input("one\ntwo\0\nno newline").run()?))?;
     ensure!(outcome.success() && outcome.stdout == b"one\ntwo\0\nno newline", "{outcome}");
     Ok(())
 }
 
 fn file(scene: &Scene<'_>) -> Result<()> {
     let path = scene.file(b"from a file\n")?;
-    let outcome = scene.same(|subject| Ok(call(subject, &["cat"]).stdin(File::open(&path)?).run()?))?;
+    let outcome = scene.same(|subject| Ok(subject.call(&["cat"]).stdin(File::open(&path)?).run()?))?;
     ensure!(outcome.success() && outcome.stdout == b"from a file\n", "{outcome}");
     Ok(())
 }
@@ -44,7 +44,7 @@ fn closed(scene: &Scene<'_>) -> Result<()> {
 }
 
 fn null(scene: &Scene<'_>) -> Result<()> {
-    let outcome = scene.same(|subject| Ok(call(subject, &["wc", "-c"]).stdin(Stdio::null()).run()?))?;
+    let outcome = scene.same(|subject| Ok(subject.call(&["wc", "-c"]).stdin(Stdio::null()).run()?))?;
     ensure!(outcome.success() && outcome.out().trim() == "0", "{outcome}");
     Ok(())
 }
@@ -62,7 +62,7 @@ fn shared_offset(scene: &Scene<'_>) -> Result<()> {
 fn left_open(scene: &Scene<'_>) -> Result<()> {
     scene.same(|subject| {
         let (reader, writer) = std::io::pipe()?;
-        let outcome = call(subject, &["echo", "done"]).stdin(reader).run()?;
+        let outcome = subject.call(&["echo", "done"]).stdin(reader).run()?;
         drop(writer);
         Ok(outcome)
     })?;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, ensure};
 use flake_testkit::Call;
 
-use crate::scene::{Case, Scene, call, talk};
+use crate::scene::{Case, Scene};
 
 pub(crate) const CASES: &[Case] = &[
     Case { name: "ten_mebibytes_both_ways", run: bulk },
@@ -32,7 +32,7 @@ fn noise() -> Result<Vec<u8>> {
 fn bulk(scene: &Scene<'_>) -> Result<()> {
     let bytes = noise()?;
     for subject in [scene.control, scene.subject] {
-        let outcome = call(subject, &["cat"]).input(bytes.clone()).run()?;
+        let outcome = subject.call(&["cat"]).input(bytes.clone()).run()?;
         ensure!(outcome.success() && outcome.err().is_empty(), "{outcome}");
         ensure!(outcome.stdout == bytes, "{} bytes came back, not the same", outcome.stdout.len());
     }
@@ -45,7 +45,7 @@ fn bulk_files(scene: &Scene<'_>) -> Result<()> {
     for subject in [scene.control, scene.subject] {
         let path = scene.fresh_path();
         let output = File::create(&path)?;
-        let outcome = call(subject, &["cat"]).stdin(File::open(&input)?).stdout(output).run()?;
+        let outcome = subject.call(&["cat"]).stdin(File::open(&input)?).stdout(output).run()?;
         ensure!(outcome.success() && outcome.err().is_empty(), "{outcome}");
         let copied = fs::read(&path)?;
         ensure!(copied == bytes, "{} bytes came out, not the same", copied.len());
@@ -79,7 +79,7 @@ fn appended(scene: &Scene<'_>) -> Result<()> {
     scene.same(|subject| {
         let path = scene.file(b"before\n")?;
         let output = File::options().append(true).open(&path)?;
-        let outcome = call(subject, &["echo", "after"]).stdout(output).run()?;
+        let outcome = subject.call(&["echo", "after"]).stdout(output).run()?;
         let content = fs::read_to_string(&path)?;
         ensure!(outcome.success() && content == "before\nafter\n", "{outcome} {content:?}");
         Ok(())
@@ -88,7 +88,7 @@ fn appended(scene: &Scene<'_>) -> Result<()> {
 
 fn live(scene: &Scene<'_>) -> Result<()> {
     let outcome = scene.same(|subject| {
-        let mut app = talk(subject, "echo first; read -r x; echo second $x")?;
+        let mut app = subject.talk("echo first; read -r x; echo second $x")?;
         app.expect("first\n")?;
         app.say("word\n")?;
         Ok(app.end()?)

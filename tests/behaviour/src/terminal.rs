@@ -4,7 +4,7 @@
 
 use anyhow::{Result, ensure};
 
-use crate::scene::{Case, Scene, terminal};
+use crate::scene::{Case, Scene};
 
 pub(crate) const CASES: &[Case] = &[
     Case { name: "all_three_are_the_terminal", run: all_three },
@@ -26,7 +26,7 @@ pub(crate) const CASES: &[Case] = &[
 
 /// Runs `script` in a terminal to its end; what it showed is the control's too.
 fn same_screen(scene: &Scene<'_>, script: &str) -> Result<String> {
-    let ended = scene.same(|subject| Ok(terminal(subject, script)?.end()?))?;
+    let ended = scene.same(|subject| Ok(subject.terminal(script)?.end()?))?;
     ensure!(ended.code == Some(0), "{ended:?}");
     Ok(ended.seen)
 }
@@ -40,7 +40,7 @@ fn all_three(scene: &Scene<'_>) -> Result<()> {
 
 fn prompt(scene: &Scene<'_>) -> Result<()> {
     let seen = scene.same(|subject| {
-        let terminal = terminal(subject, r#""$APP" sh -c 'printf "name? "; read -r x; echo "hello $x"'"#)?;
+        let terminal = subject.terminal(r#""$APP" sh -c 'printf "name? "; read -r x; echo "hello $x"'"#)?;
         terminal.expect("name? ")?;
         terminal.send("ada\r")?;
         terminal.expect("hello ada\r\n")?;
@@ -52,7 +52,7 @@ fn prompt(scene: &Scene<'_>) -> Result<()> {
 
 fn shell(scene: &Scene<'_>) -> Result<()> {
     let ended = scene.same(|subject| {
-        let terminal = terminal(subject, r#""$APP" env PS1='app> ' /bin/busybox sh -i"#)?;
+        let terminal = subject.terminal(r#""$APP" env PS1='app> ' /bin/busybox sh -i"#)?;
         terminal.expect("app> ")?;
         terminal.send("echo $((6 * 7))\r")?;
         terminal.expect("\r\n42\r\n")?;
@@ -73,7 +73,7 @@ fn size(scene: &Scene<'_>) -> Result<()> {
 fn resized(scene: &Scene<'_>) -> Result<()> {
     let script = r#""$APP" sh -c 'trap "stty size" WINCH; echo ready; until [ "$(stty size)" = "50 132" ]; do sleep 0.1; done; echo done'"#;
     scene.same(|subject| {
-        let terminal = terminal(subject, script)?;
+        let terminal = subject.terminal(script)?;
         terminal.expect("ready\r\n")?;
         terminal.resize(37, 91)?;
         terminal.expect("37 91\r\n")?;
@@ -89,7 +89,7 @@ fn resized(scene: &Scene<'_>) -> Result<()> {
 fn dev_tty(scene: &Scene<'_>) -> Result<()> {
     let app = r#"printf "secret: " >/dev/tty; read -r x </dev/tty; echo "got $x""#;
     let seen = scene.same(|subject| {
-        let terminal = terminal(subject, &format!(r#""$APP" sh -c '{app}' </dev/null"#))?;
+        let terminal = subject.terminal(&format!(r#""$APP" sh -c '{app}' </dev/null"#))?;
         terminal.expect("secret: ")?;
         terminal.send("word\r")?;
         Ok(terminal.end()?)
@@ -109,7 +109,7 @@ fn pipe_in(scene: &Scene<'_>) -> Result<()> {
 fn pipe_out(scene: &Scene<'_>) -> Result<()> {
     let app = r#"test -t 0 && echo terminal; echo ready >&2; cat"#;
     let seen = scene.same(|subject| {
-        let terminal = terminal(subject, &format!(r#""$APP" sh -c '{app}' | od -An -c"#))?;
+        let terminal = subject.terminal(&format!(r#""$APP" sh -c '{app}' | od -An -c"#))?;
         terminal.expect("ready\r\n")?;
         terminal.send("ab\r")?;
         terminal.send("\x04")?;
@@ -128,7 +128,7 @@ fn only_stderr(scene: &Scene<'_>) -> Result<()> {
 
 fn less(scene: &Scene<'_>) -> Result<()> {
     scene.same(|subject| {
-        let terminal = terminal(subject, r#"seq 99 | "$APP" less; echo "status $?""#)?;
+        let terminal = subject.terminal(r#"seq 99 | "$APP" less; echo "status $?""#)?;
         terminal.expect("1\r\n")?;
         terminal.expect("23")?;
         terminal.send(" ")?;
@@ -157,7 +157,7 @@ fn status(scene: &Scene<'_>) -> Result<()> {
 /// Whether they show once or twice is a matter of timing, on any system.
 fn typed_ahead(scene: &Scene<'_>) -> Result<()> {
     scene.same(|subject| {
-        let terminal = terminal(subject, r#""$APP" sh -c 'read -r x; read -r y; echo "got $x, $y"'"#)?;
+        let terminal = subject.terminal(r#""$APP" sh -c 'read -r x; read -r y; echo "got $x, $y"'"#)?;
         terminal.send("early\rbird\r")?;
         terminal.expect("got early, bird\r\n")?;
         Ok(terminal.end()?.code)
@@ -167,7 +167,7 @@ fn typed_ahead(scene: &Scene<'_>) -> Result<()> {
 
 fn mode_after_exit(scene: &Scene<'_>) -> Result<()> {
     scene.same(|subject| {
-        let terminal = terminal(subject, r#""$APP" sh -c 'read -r x; echo $x'; echo after; read -r x"#)?;
+        let terminal = subject.terminal(r#""$APP" sh -c 'read -r x; echo $x'; echo after; read -r x"#)?;
         let before = terminal.modes()?;
         terminal.send("word\r")?;
         terminal.expect("after\r\n")?;
