@@ -80,21 +80,14 @@ pub enum Zone {
 #[derive(Debug, thiserror::Error)]
 pub enum ResolveError {
     /// The flake uses a part that is not there yet.
-    #[error("{name} needs {part}, which this release does not have yet")]
+    #[error("this flake needs {part}, which this release does not have yet")]
     MissingPart {
-        /// The flake.
-        name: String,
         /// The part.
         part: String,
     },
     /// Something is to be shared that cannot be.
-    #[error("{name}: {source}")]
-    Share {
-        /// The flake.
-        name: String,
-        /// What.
-        source: ShareError,
-    },
+    #[error(transparent)]
+    Share(#[from] ShareError),
 }
 
 /// Whose rights the engine has.
@@ -120,10 +113,9 @@ pub fn resolve(
     let flake = &registration.loaded.flake;
     let name = &registration.loaded.name;
     if let Some(part) = gap::missing_part(flake) {
-        return Err(ResolveError::MissingPart { name: name.as_str().to_owned(), part });
+        return Err(ResolveError::MissingPart { part });
     }
-    let shared = share::resolve(flake, caller)
-        .map_err(|source| ResolveError::Share { name: name.as_str().to_owned(), source })?;
+    let shared = share::resolve(flake, caller)?;
     let mut env = environment::select(&flake.env, caller);
     let identity = flake.as_caller.then(|| identity(caller, &shared));
     if let Some(identity) = &identity {

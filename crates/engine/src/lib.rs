@@ -1,1 +1,8 @@
-//! Placeholder.
+//! What isolates: one module per engine behind [`Engine`], and the session with the agent that is the same
+//! for all of them.
+
+pub mod podman;
+pub mod session;
+mod start;
+
+pub use start::{Engine, EngineError, Started, Starter};

@@ -1,2 +1,19 @@
-//! Placeholder.
-fn main() {}
+//! The launcher: the program behind every registered command. It finds the registration that its name
+//! stands for, has the engine run the application, and ends as the application did.
+
+mod call;
+mod ending;
+mod install;
+mod report;
+
+use ending::Ending;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let words: Vec<_> = std::env::args_os().collect();
+    let ending = call::run(&words).unwrap_or_else(|refusal| {
+        report::refusal(&words, &refusal);
+        Ending::Status(refusal.status())
+    });
+    ending.leave()
+}

@@ -4,7 +4,7 @@
 use crate::signals::SignalSet;
 use nix::libc;
 use std::mem::MaybeUninit;
-use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
@@ -45,6 +45,26 @@ pub fn descriptor(number: i32) -> Option<OwnedFd> {
     let owned = unsafe { OwnedFd::from_raw_fd(number) };
     rustix::io::fcntl_setfd(&owned, rustix::io::FdFlags::CLOEXEC).ok()?;
     Some(owned)
+}
+
+/// A descriptor by its number, if it is open.
+///
+/// For those that the process was started with: nothing in it may close them.
+#[must_use]
+pub fn open(number: u16) -> Option<BorrowedFd<'static>> {
+    let number = i32::from(number);
+    // SAFETY: F_GETFD takes no pointer and accepts any number.
+    let open = unsafe { libc::fcntl(number, libc::F_GETFD) } >= 0;
+    // SAFETY: it is open, and as an inherited one it has no owner in this process that would close it.
+    open.then(|| unsafe { BorrowedFd::borrow_raw(number) })
+}
+
+/// Lets go of an inherited descriptor: what it led to is closed, its number leads to /dev/null.
+pub fn release(number: u16) {
+    let Ok(null) = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null") else { return };
+    // SAFETY: both are open; replacing what a number leads to at once leaves no moment in which another
+    // descriptor could take it.
+    unsafe { libc::dup2(std::os::fd::AsRawFd::as_raw_fd(&null), i32::from(number)) };
 }
 
 extern "C" fn record() {

@@ -1,0 +1,130 @@
+//! Containers of podman, with the agent as their init.
+
+mod import;
+mod options;
+mod words;
+
+use crate::start::{Engine, EngineError, Started, Starter, failed, system};
+use flake_core::launch::Launch;
+use flake_sys::signals::SignalSet;
+use flake_sys::spawn::{self, Command};
+use flake_tools::podman::Podman as Tool;
+use rustix::fs::{Mode, OFlags, open};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+use rustix::pipe::{PipeFlags, pipe_with};
+use std::collections::BTreeMap;
+use std::ffi::{CString, OsString};
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+use std::process::ExitStatus;
+
+/// The descriptor on which the agent finds its connection; podman hands on those from 3 up.
+const HANDED_OVER: u16 = 3;
+/// Podman's for a descriptor of somebody else.
+const NOT_HANDED_ON: [&str; 3] = ["LISTEN_PID", "LISTEN_FDNAMES", "NOTIFY_SOCKET"];
+
+/// The engine.
+#[derive(Debug)]
+pub struct Podman {
+    tool: Tool,
+    agent: PathBuf,
+    is_root: bool,
+}
+
+impl Podman {
+    /// With an installed podman, and the agent's program.
+    #[must_use]
+    pub fn new(tool: Tool, agent: PathBuf) -> Self {
+        Self { tool, agent, is_root: rustix::process::geteuid().is_root() }
+    }
+
+    /// Podman itself.
+    #[must_use]
+    pub fn tool(&self) -> &Tool {
+        &self.tool
+    }
+}
+
+impl Engine for Podman {
+    fn start(&self, launch: &Launch) -> Result<Started, EngineError> {
+        if !self.agent.is_file() {
+            return Err(EngineError::NoAgent(self.agent.display().to_string()));
+        }
+        let words = words::run(launch, &self.agent, self.is_root)?;
+        let (ours, agents) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)
+            .map_err(system("cannot make a socket pair"))?;
+        let (said, error) = pipe_with(PipeFlags::CLOEXEC).map_err(system("cannot make a pipe"))?;
+        let null = || {
+            open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())
+                .map_err(system("cannot open /dev/null"))
+        };
+        let command = Command {
+            candidates: strings([self.tool.program().path().into()])?,
+            argv: strings(words)?,
+            env: strings(self.environment())?,
+            // Options may name relative paths; a removed directory would fail podman.
+            cwd: std::env::current_dir().is_err().then(|| c"/".to_owned()),
+            ids: None,
+            umask: Some(0o022),
+            ignored: SignalSet::default(),
+            blocked: SignalSet::default(),
+            descriptors: vec![(0, null()?), (1, null()?), (2, error), (HANDED_OVER, agents)],
+            terminal: None,
+        };
+        let running = spawn::spawn(command)
+            .map_err(|error| EngineError::System { what: "cannot run podman", source: error.source })?;
+        let starter = Starter::watch(running.pid, said).map_err(system("cannot watch podman"))?;
+        Ok(Started { socket: ours, starter })
+    }
+
+    fn explain(&self, launch: &Launch, status: ExitStatus, said: &[u8]) -> EngineError {
+        let text = String::from_utf8_lossy(said);
+        if text.contains("image not known") || text.contains("no such image") {
+            return import::missing(launch);
+        }
+        if !self.is_root
+            && let Some(user) = user_without_subordinate_ids(launch.uid)
+        {
+            return EngineError::NoSubordinateIds { user };
+        }
+        failed("podman", status, said)
+    }
+}
+
+impl Podman {
+    /// The caller's environment, as podman's own configuration needs it, and what podman needs for the launch.
+    fn environment(&self) -> Vec<OsString> {
+        let mut env: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
+        for name in NOT_HANDED_ON {
+            env.remove(std::ffi::OsStr::new(name));
+        }
+        env.insert("LISTEN_FDS".into(), "1".into());
+        env.extend(self.tool.variables().map(|(name, value)| (name.into(), value.into())));
+        env.into_iter()
+            .map(|(mut pair, value)| {
+                pair.push("=");
+                pair.push(value);
+                pair
+            })
+            .collect()
+    }
+}
+
+fn strings(words: impl IntoIterator<Item = OsString>) -> Result<Vec<CString>, EngineError> {
+    words.into_iter().map(|word| CString::new(word.into_vec())).collect::<Result<_, _>>().map_err(|error| {
+        EngineError::System { what: "a word for podman contains a NUL byte", source: error.into() }
+    })
+}
+
+/// The user's name, when neither file of subordinate ids has a line for them.
+fn user_without_subordinate_ids(uid: u32) -> Option<String> {
+    let name = flake_sys::user::by_uid(uid).ok()?.map_or_else(|| uid.to_string(), |entry| entry.name);
+    let has_line = |file: &str| {
+        std::fs::read_to_string(file).is_ok_and(|text| {
+            text.lines()
+                .filter_map(|line| line.split(':').next())
+                .any(|user| user == name || user == uid.to_string())
+        })
+    };
+    (!has_line("/etc/subuid") || !has_line("/etc/subgid")).then_some(name)
+}

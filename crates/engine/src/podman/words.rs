@@ -1,0 +1,122 @@
+//! The words of `podman run` for a launch.
+
+use super::options;
+use crate::start::EngineError;
+use flake_core::launch::{Identity, Launch, Zone};
+use flake_core::share::Bind;
+use flake_schema::{Network, Target};
+use std::ffi::OsString;
+use std::path::Path;
+
+/// Everything from `podman run` to the image and what follows it.
+pub(super) fn run(launch: &Launch, agent: &Path, is_root: bool) -> Result<Vec<OsString>, EngineError> {
+    let mut words: Vec<OsString> =
+        ["podman", "run", "--detach", "--rm", "--pull=never", "--log-driver=none", "--init", "--init-path"]
+            .map(OsString::from)
+            .to_vec();
+    words.push(agent.into());
+    // Variables travel with the command; podman's own copy would only be another source of them.
+    words.push("--http-proxy=false".into());
+    for (label, value) in [
+        ("flake.name", launch.name.as_str().to_owned()),
+        ("flake.user", launch.uid.to_string()),
+        ("flake.config", launch.file.display().to_string()),
+    ] {
+        words.push(format!("--label={label}={value}").into());
+    }
+    if let Some(network) = launch.network {
+        words.push(format!("--network={}", network_word(network)).into());
+    }
+    for bind in &launch.binds {
+        words.push(format!("--mount={}", mount(bind)).into());
+    }
+    if let Some(identity) = &launch.identity {
+        words.extend(identity_words(identity, is_root).into_iter().map(OsString::from));
+    }
+    words.extend(options::usable(launch)?.into_iter().map(OsString::from));
+    words.push((&launch.image).into());
+    // Without words of its own a call runs the image's command; else they follow the entrypoint.
+    if launch.target != Target::Entrypoint || !launch.args.is_empty() {
+        words.push(flake_wire::ENTRYPOINT_ENDS.into());
+    }
+    Ok(words)
+}
+
+fn network_word(network: Network) -> &'static str {
+    match network {
+        Network::Host => "host",
+        Network::None => "none",
+        Network::Private => "private",
+    }
+}
+
+/// `--mount` is a line of comma-separated values (RFC 4180), so any path can be written.
+fn mount(bind: &Bind) -> String {
+    let path = bind.path.display().to_string();
+    let access = if bind.read_only { "ro" } else { "rw" };
+    format!("type=bind,{},{},{access},nodev,nosuid", quoted("src", &path), quoted("dst", &path))
+}
+
+fn quoted(key: &str, value: &str) -> String {
+    format!("\"{key}={}\"", value.replace('"', "\"\""))
+}
+
+fn identity_words(identity: &Identity, is_root: bool) -> Vec<String> {
+    let mut words = Vec::new();
+    if identity.uid != 0 {
+        words.push(if is_root {
+            format!("--user={}:{}", identity.uid, identity.gid)
+        } else {
+            "--userns=keep-id".to_owned()
+        });
+        words.push(format!("--passwd-entry={}", passwd_entry(identity)));
+    }
+    if identity.empty_home {
+        let home = quoted("dst", &identity.home.display().to_string());
+        words.push(format!("--mount=type=tmpfs,{home},U,tmpfs-mode=0700,nodev,nosuid,exec"));
+    }
+    match &identity.zone {
+        Some(Zone::Local) => words.push("--tz=local".to_owned()),
+        Some(Zone::Named(name)) => words.push(format!("--tz={name}")),
+        None => {}
+    }
+    words
+}
+
+/// A line of passwd. Podman expands `$` in it, and a colon would begin the next field.
+fn passwd_entry(identity: &Identity) -> String {
+    let clean = |text: &str| text.replace([':', '$', '\n'], "");
+    format!(
+        "{}:*:{}:{}:{}:{}:/bin/sh",
+        clean(&identity.name),
+        identity.uid,
+        identity.gid,
+        clean(&identity.gecos),
+        clean(&identity.home.display().to_string()),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_path_can_be_mounted() {
+        let bind = Bind { path: "/a,b:c \"q".into(), read_only: true };
+        assert_eq!(mount(&bind), r#"type=bind,"src=/a,b:c ""q","dst=/a,b:c ""q",ro,nodev,nosuid"#);
+    }
+
+    #[test]
+    fn a_passwd_line_has_seven_fields_whatever_the_name() {
+        let identity = Identity {
+            uid: 5,
+            gid: 6,
+            name: "a$b".into(),
+            gecos: "x:y\nroot".into(),
+            home: "/home/a:b".into(),
+            empty_home: false,
+            zone: None,
+        };
+        assert_eq!(passwd_entry(&identity), "ab:*:5:6:xyroot:/home/ab:/bin/sh");
+    }
+}

@@ -1,0 +1,409 @@
+//! The caller's side of a running command, the same for every engine: streams, terminal, job control,
+//! signals, and how it ends.
+
+mod console;
+mod error;
+mod link;
+mod neighbours;
+mod relay;
+mod streams;
+
+pub use error::SessionError;
+pub use streams::{Files, Relays, StreamError, Streams};
+
+use crate::start::{Started, Starter};
+use console::Console;
+use flake_core::launch::Launch;
+use flake_schema::Target;
+use flake_sys::inherited;
+use flake_sys::signals::{self, Received, SignalFd, SignalSet};
+use flake_wire::{
+    Closing, Exec, Failure, Frame, Modes, Program, Reply, Request, SignalTarget, VERSION, Window,
+};
+use link::Link;
+use neighbours::Neighbours;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::Signal;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::process::ExitStatus;
+use std::time::{Duration, Instant};
+
+/// How long the agent may take to answer once its environment is up.
+const HELLO_WITHIN: Duration = Duration::from_secs(30);
+
+/// How a session ended.
+#[derive(Debug)]
+pub enum End {
+    /// The command exited with this status.
+    Exited(u8),
+    /// A signal killed the command.
+    Killed(i32),
+    /// The command was not run.
+    Failed(Failure),
+    /// The environment did not come up; this is what its program said.
+    NotStarted(ExitStatus, Vec<u8>),
+    /// The environment went away under the command.
+    Lost,
+    /// A signal came before the command ran.
+    Interrupted(i32),
+}
+
+/// What of the caller goes with the command besides its streams.
+#[derive(Debug, Clone)]
+pub struct Surroundings {
+    /// Ignored signals.
+    pub ignored: SignalSet,
+    /// Blocked signals.
+    pub blocked: SignalSet,
+}
+
+impl Surroundings {
+    /// Those of this process.
+    #[must_use]
+    pub fn inherited() -> Self {
+        Self { ignored: inherited::ignored(), blocked: inherited::blocked() }
+    }
+}
+
+/// The request that runs a launch's command.
+#[must_use]
+pub fn exec(launch: &Launch, streams: &Streams, surroundings: &Surroundings) -> Exec {
+    Exec {
+        program: match &launch.target {
+            Target::Entrypoint => Program::Image,
+            Target::Program(path) => Program::Path(path.clone().into_bytes()),
+        },
+        args: launch.args.iter().map(|word| word.as_bytes().to_vec()).collect(),
+        env: launch
+            .env
+            .iter()
+            .map(|(name, value)| (name.clone().into_vec(), value.clone().into_vec()))
+            .collect(),
+        cwd: launch.workdir.as_ref().map(|path| path.as_os_str().as_bytes().to_vec()),
+        user: None,
+        umask: Some(launch.umask),
+        ignored: surroundings.ignored.bits(),
+        blocked: surroundings.blocked.bits(),
+        streams: streams.table.clone(),
+        terminal: streams.window,
+        modes: streams.modes.clone(),
+    }
+}
+
+/// What is watched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Source {
+    Signals,
+    Link,
+    Starter,
+    Agent,
+    Keyboard,
+    Screen,
+    Master,
+}
+
+/// A command being run for the caller.
+#[derive(Debug)]
+pub struct Session {
+    signals: SignalFd,
+    link: Link,
+    starter: Option<Starter>,
+    /// Becomes readable when the agent is gone.
+    agent: Option<OwnedFd>,
+    console: Option<Console>,
+    neighbours: Neighbours,
+    /// The environment is up, and the agent has not answered yet.
+    hello_by: Option<Instant>,
+    greeted: bool,
+    running: bool,
+    /// Descriptors of this process that the command has now.
+    handed_on: Vec<u16>,
+    ignored: SignalSet,
+}
+
+impl Session {
+    /// Prepares to receive the caller's signals. Comes before anything that starts a thread or process.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn signals() -> Result<SignalFd, SessionError> {
+        let wanted = SignalSet::catchable().without(Signal::CHILD.as_raw()).without(Signal::PIPE.as_raw());
+        SignalFd::receive(wanted).map_err(SessionError::Signals)
+    }
+
+    /// Opens a session and asks for the command.
+    ///
+    /// # Errors
+    /// [`SessionError`].
+    pub fn open(
+        signals: SignalFd,
+        started: Started,
+        exec: Exec,
+        streams: Streams,
+    ) -> Result<Self, SessionError> {
+        let mut session = Self::join(signals, started.socket, &streams)?;
+        session.starter = Some(started.starter);
+        session.link.say(&Request::Hello { version: VERSION })?;
+        session.link.say_beside(&Request::Exec(Box::new(exec)), streams.descriptors)?;
+        Ok(session)
+    }
+
+    /// Joins a session that somebody else has opened on this socket.
+    ///
+    /// # Errors
+    /// [`SessionError`].
+    pub fn join(signals: SignalFd, socket: OwnedFd, streams: &Streams) -> Result<Self, SessionError> {
+        Ok(Self {
+            signals,
+            link: Link::new(socket)?,
+            starter: None,
+            agent: None,
+            console: streams.window.is_some().then(Console::open).transpose()?,
+            neighbours: Neighbours::default(),
+            hello_by: None,
+            greeted: false,
+            running: false,
+            handed_on: streams.passed().collect(),
+            ignored: inherited::ignored(),
+        })
+    }
+
+    /// Gives the parts back that another try needs.
+    #[must_use]
+    pub fn into_signals(self) -> SignalFd {
+        self.signals
+    }
+
+    /// Runs until the command has ended.
+    ///
+    /// # Errors
+    /// [`SessionError`]; the terminal is as it was.
+    pub fn run(&mut self) -> Result<End, SessionError> {
+        let end = self.run_on();
+        if let Some(console) = &mut self.console {
+            console.finish();
+        }
+        end
+    }
+
+    fn run_on(&mut self) -> Result<End, SessionError> {
+        loop {
+            self.link.flush()?;
+            if let Some(console) = &mut self.console {
+                console.flush();
+            }
+            if self.hello_by.is_some_and(|limit| Instant::now() > limit) {
+                return Err(SessionError::NoAnswer(HELLO_WITHIN));
+            }
+            for source in self.wait()? {
+                if let Some(end) = self.serve(source)? {
+                    return Ok(end);
+                }
+            }
+        }
+    }
+
+    fn wait(&self) -> Result<Vec<Source>, SessionError> {
+        let mut sources = vec![Source::Signals, Source::Link];
+        let out = if self.link.is_sending() { PollFlags::OUT } else { PollFlags::empty() };
+        let mut polled =
+            vec![PollFd::new(&self.signals, PollFlags::IN), PollFd::new(&self.link, PollFlags::IN | out)];
+        if let Some(starter) = &self.starter {
+            sources.push(Source::Starter);
+            polled.push(PollFd::new(starter, PollFlags::IN));
+        }
+        if let Some(agent) = &self.agent {
+            sources.push(Source::Agent);
+            polled.push(PollFd::new(agent, PollFlags::IN));
+        }
+        let mut limit = self.hello_by.map(|limit| limit.saturating_duration_since(Instant::now()));
+        if let Some(console) = self.console.as_ref().filter(|_| self.running) {
+            for (source, descriptor, flags) in console.interest() {
+                sources.push(source);
+                polled.push(PollFd::from_borrowed_fd(descriptor, flags));
+            }
+            limit = limit.or(console.look_again());
+        }
+        let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
+        match poll(&mut polled, limit.as_ref()) {
+            Ok(_) => {}
+            Err(rustix::io::Errno::INTR) => return Ok(Vec::new()),
+            Err(error) => return Err(SessionError::Wait(error.into())),
+        }
+        let ready = sources.iter().zip(&polled).filter(|(_, polled)| !polled.revents().is_empty());
+        Ok(ready.map(|(source, _)| *source).collect())
+    }
+
+    fn serve(&mut self, source: Source) -> Result<Option<End>, SessionError> {
+        match source {
+            Source::Signals => return self.receive_signals(),
+            Source::Link => {
+                self.link.fill()?;
+                return self.frames();
+            }
+            Source::Starter => return self.starter_ended(),
+            Source::Agent => {
+                self.agent = None;
+                // What the agent said last comes first.
+                while self.link.fill()? {}
+                let end = self.frames()?;
+                return Ok(Some(end.unwrap_or(End::Lost)));
+            }
+            Source::Keyboard => {
+                let neighbours = &mut self.neighbours;
+                let gone = self.console.as_mut().is_some_and(|console| console.read_keyboard(neighbours));
+                if gone {
+                    self.signal(Signal::HUP.as_raw(), SignalTarget::Group)?;
+                }
+            }
+            Source::Master => {
+                if let Some(console) = &mut self.console {
+                    console.read_master();
+                }
+            }
+            // Written by the flush before the next wait.
+            Source::Screen => {}
+        }
+        Ok(None)
+    }
+
+    fn frames(&mut self) -> Result<Option<End>, SessionError> {
+        while let Some((frame, passed)) = self.link.next_frame()? {
+            if let Some(end) = self.act(frame, passed)? {
+                return Ok(Some(end));
+            }
+        }
+        // With the starter still at work its own words say more than the closed connection.
+        if self.link.ended() && self.starter.is_none() {
+            return Ok(Some(End::Lost));
+        }
+        Ok(None)
+    }
+
+    fn act(&mut self, frame: Frame<Reply>, passed: Option<OwnedFd>) -> Result<Option<End>, SessionError> {
+        let Frame::Message(reply) = frame else { return Ok(None) };
+        match reply {
+            Reply::Hello { version, agent, .. } => {
+                if !flake_wire::understands(version) {
+                    return Err(SessionError::Version(agent));
+                }
+                self.greeted = true;
+                self.hello_by = None;
+                self.agent = passed;
+            }
+            Reply::Started { .. } => {
+                self.running = true;
+                // From here on only the command has them, so that closing one is seen at its other end.
+                for number in self.handed_on.drain(..) {
+                    inherited::release(number);
+                }
+                if let (Some(console), Some(master)) = (&mut self.console, passed) {
+                    console.attach(master)?;
+                    // It may have changed since the request was made.
+                    let window = console.window();
+                    self.link.say(&Request::Resize(window))?;
+                }
+            }
+            Reply::Stopped { signal } => self.stop(i32::from(signal))?,
+            Reply::Exit(Closing::Exited(status)) => return Ok(Some(End::Exited(status))),
+            Reply::Exit(Closing::Killed(signal)) => return Ok(Some(End::Killed(i32::from(signal)))),
+            Reply::Failed(failure) => return Ok(Some(End::Failed(failure))),
+            _ => {}
+        }
+        Ok(None)
+    }
+
+    /// The program that brings the environment up has ended.
+    fn starter_ended(&mut self) -> Result<Option<End>, SessionError> {
+        let Some(mut starter) = self.starter.take() else { return Ok(None) };
+        let status = starter.status().map_err(SessionError::Wait)?;
+        if !status.success() && !self.greeted {
+            return Ok(Some(End::NotStarted(status, starter.said())));
+        }
+        if !self.greeted {
+            self.hello_by = Some(Instant::now() + HELLO_WITHIN);
+        }
+        self.frames()
+    }
+
+    fn receive_signals(&mut self) -> Result<Option<End>, SessionError> {
+        while let Some(received) = self.signals.next_signal().map_err(SessionError::Signals)? {
+            if self.neighbours.sent(received) {
+                continue;
+            }
+            if let Some(end) = self.receive_signal(received)? {
+                return Ok(Some(end));
+            }
+        }
+        Ok(None)
+    }
+
+    fn receive_signal(&mut self, received: Received) -> Result<Option<End>, SessionError> {
+        let number = received.number;
+        let is = |signal: Signal| number == signal.as_raw();
+        if is(Signal::CONT) {
+            self.resume()?;
+        } else if is(Signal::WINCH) && self.console.is_some() {
+            if let Some(console) = &self.console {
+                let window = console.window();
+                self.link.say(&Request::Resize(window))?;
+            }
+        } else if self.ignored.contains(number) {
+            // The command ignores it too.
+        } else if self.running {
+            let target = if received.by_kernel { SignalTarget::Group } else { SignalTarget::Process };
+            self.signal(number, target)?;
+        } else if is(Signal::TSTP) || is(Signal::TTIN) || is(Signal::TTOU) {
+            signals::stop_by(number);
+        } else if !is(Signal::URG) && !is(Signal::WINCH) {
+            return Ok(Some(End::Interrupted(number)));
+        }
+        Ok(None)
+    }
+
+    fn signal(&mut self, number: i32, target: SignalTarget) -> Result<(), SessionError> {
+        let number = u8::try_from(number).unwrap_or_default();
+        self.link.say(&Request::Signal { number, target })
+    }
+
+    /// The command was stopped: so is this process, as the shell expects, until it is continued.
+    fn stop(&mut self, signal: i32) -> Result<(), SessionError> {
+        if let Some(console) = &mut self.console {
+            console.flush_all();
+            console.restore();
+            if signal == Signal::TSTP.as_raw() {
+                self.neighbours.signal(signal);
+            }
+        }
+        signals::stop_by(signal);
+        self.neighbours.consumed(signal);
+        self.resume()
+    }
+
+    /// Goes on after a stop, in the foreground or in the background.
+    fn resume(&mut self) -> Result<(), SessionError> {
+        if let Some(console) = self.console.as_mut().filter(|_| self.running) {
+            console.take();
+            let window = console.window();
+            self.link.say(&Request::Resize(window))?;
+        }
+        if self.running { self.link.say(&Request::Continue) } else { Ok(()) }
+    }
+}
+
+/// A terminal's settings for the agent.
+fn modes(termios: &rustix::termios::Termios) -> Modes {
+    Modes {
+        input: termios.input_modes.bits(),
+        output: termios.output_modes.bits(),
+        control: termios.control_modes.bits(),
+        local: termios.local_modes.bits(),
+        characters: flake_sys::pty::characters(termios),
+    }
+}
+
+/// A window's size for the agent.
+fn window(size: rustix::termios::Winsize) -> Window {
+    Window { rows: size.ws_row, columns: size.ws_col, width: size.ws_xpixel, height: size.ws_ypixel }
+}

@@ -1,0 +1,227 @@
+//! The caller's terminal in front of a pseudo-terminal of the agent's.
+
+use super::Source;
+use super::error::SessionError;
+use super::neighbours::Neighbours;
+use flake_sys::pty;
+use flake_wire::Window;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::{Mode, OFlags, open};
+use rustix::process::{Signal, getpgrp};
+use rustix::termios::{
+    LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr,
+};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+/// How much waits at most for the other side.
+const BUFFER: usize = 64 << 10;
+/// Nothing tells a process in the background that it was brought to the foreground without a stop.
+const LOOK_AGAIN: Duration = Duration::from_millis(200);
+
+/// The terminal and, once the command runs, the agent's end of its own.
+#[derive(Debug)]
+pub(super) struct Console {
+    /// Opened anew, so that non-blocking mode is nobody else's.
+    tty: OwnedFd,
+    master: Option<OwnedFd>,
+    /// How the terminal was, while it is in raw mode.
+    before: Option<Termios>,
+    typed: Vec<u8>,
+    shown: Vec<u8>,
+    hung_up: bool,
+}
+
+impl Console {
+    /// The controlling terminal.
+    pub(super) fn open() -> Result<Self, SessionError> {
+        let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
+        let tty =
+            open("/dev/tty", flags, Mode::empty()).map_err(|error| SessionError::Terminal(error.into()))?;
+        Ok(Self { tty, master: None, before: None, typed: Vec::new(), shown: Vec::new(), hung_up: false })
+    }
+
+    /// The window's size now.
+    pub(super) fn window(&self) -> Window {
+        tcgetwinsize(&self.tty).map(super::window).unwrap_or_default()
+    }
+
+    /// The command runs on the other end of this one.
+    pub(super) fn attach(&mut self, master: OwnedFd) -> Result<(), SessionError> {
+        rustix::io::ioctl_fionbio(&master, true).map_err(|error| SessionError::Terminal(error.into()))?;
+        self.master = Some(master);
+        self.take();
+        Ok(())
+    }
+
+    /// Puts the terminal into raw mode, if it is this process' turn on it.
+    pub(super) fn take(&mut self) {
+        if self.before.is_none() && self.is_foreground() {
+            self.before = pty::make_raw(&self.tty).ok();
+        }
+    }
+
+    /// Gives the terminal back as it was.
+    pub(super) fn restore(&mut self) {
+        if let Some(before) = self.before.take() {
+            let _ = tcsetattr(&self.tty, OptionalActions::Now, &before);
+        }
+    }
+
+    /// The end: shows what is left and gives the terminal back.
+    pub(super) fn finish(&mut self) {
+        self.flush_all();
+        self.restore();
+    }
+
+    fn is_foreground(&self) -> bool {
+        tcgetpgrp(&self.tty).is_ok_and(|group| group == getpgrp())
+    }
+
+    /// When to look whether the terminal is to be had now.
+    pub(super) fn look_again(&self) -> Option<Duration> {
+        (self.before.is_none() && self.master.is_some() && !self.hung_up).then_some(LOOK_AGAIN)
+    }
+
+    /// What to wait for.
+    pub(super) fn interest(&self) -> Vec<(Source, BorrowedFd<'_>, PollFlags)> {
+        let mut interest = Vec::new();
+        if !self.hung_up && self.before.is_some() && self.typed.len() < BUFFER {
+            interest.push((Source::Keyboard, self.tty.as_fd(), PollFlags::IN));
+        }
+        if !self.hung_up && !self.shown.is_empty() {
+            interest.push((Source::Screen, self.tty.as_fd(), PollFlags::OUT));
+        }
+        if let Some(master) = &self.master {
+            let typed = if self.typed.is_empty() { PollFlags::empty() } else { PollFlags::OUT };
+            let shown = if self.shown.len() < BUFFER { PollFlags::IN } else { PollFlags::empty() };
+            interest.push((Source::Master, master.as_fd(), typed | shown));
+        }
+        interest
+    }
+
+    /// Takes what was typed. True when the terminal is gone.
+    pub(super) fn read_keyboard(&mut self, neighbours: &mut Neighbours) -> bool {
+        let mut buffer = [0; 4096];
+        match rustix::io::read(&self.tty, &mut buffer) {
+            Ok(length @ 1..) => {
+                self.signal_neighbours(&buffer[..length], neighbours);
+                self.typed.extend_from_slice(&buffer[..length]);
+                self.flush();
+                false
+            }
+            Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => false,
+            // Somebody else has the terminal now; it is not this process' to change back.
+            _ if !self.is_foreground() && tcgetpgrp(&self.tty).is_ok() => {
+                self.before = None;
+                false
+            }
+            _ => {
+                self.hung_up = true;
+                self.shown.clear();
+                true
+            }
+        }
+    }
+
+    /// A typed ^C reaches the command through its terminal, and the caller's pipeline from here.
+    fn signal_neighbours(&self, typed: &[u8], neighbours: &mut Neighbours) {
+        let Some(termios) = self.master.as_ref().and_then(|master| tcgetattr(master).ok()) else { return };
+        if !termios.local_modes.contains(LocalModes::ISIG) {
+            return;
+        }
+        for (key, signal) in [(SpecialCodeIndex::VINTR, Signal::INT), (SpecialCodeIndex::VQUIT, Signal::QUIT)]
+        {
+            let code = termios.special_codes[key];
+            if code != 0 && typed.contains(&code) {
+                neighbours.signal(signal.as_raw());
+            }
+        }
+    }
+
+    /// Takes what the command shows.
+    pub(super) fn read_master(&mut self) {
+        self.flush();
+        let Some(master) = &self.master else { return };
+        let room = BUFFER.saturating_sub(self.shown.len());
+        if room == 0 {
+            return;
+        }
+        let mut buffer = vec![0; room];
+        match rustix::io::read(master, &mut buffer) {
+            Ok(length @ 1..) => {
+                if !self.hung_up {
+                    self.shown.extend_from_slice(&buffer[..length]);
+                }
+                self.flush();
+            }
+            Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => {}
+            // Nobody has the other end open any more.
+            Ok(_) | Err(_) => self.master = None,
+        }
+    }
+
+    /// Moves what the two sides take now, and looks whether the terminal is to be had.
+    pub(super) fn flush(&mut self) {
+        if self.look_again().is_some() {
+            self.take();
+        }
+        if let Some(master) = &self.master {
+            write_some(master, &mut self.typed);
+        }
+        if !self.hung_up {
+            write_some(&self.tty, &mut self.shown);
+        }
+    }
+
+    /// Shows everything the command has written so far.
+    pub(super) fn flush_all(&mut self) {
+        loop {
+            let before = self.shown.len();
+            self.read_master_to_end();
+            if self.shown.is_empty() || self.hung_up {
+                return;
+            }
+            self.flush();
+            if self.shown.len() >= before && !self.wait_for_screen() {
+                return;
+            }
+        }
+    }
+
+    fn read_master_to_end(&mut self) {
+        while self.shown.len() < BUFFER && self.master.is_some() {
+            let before = self.shown.len();
+            self.read_master();
+            if self.shown.len() <= before {
+                return;
+            }
+        }
+    }
+
+    /// False when the screen takes nothing any more.
+    fn wait_for_screen(&mut self) -> bool {
+        let mut polled = [PollFd::new(&self.tty, PollFlags::OUT)];
+        match poll(&mut polled, None) {
+            Ok(_) => !polled[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL),
+            Err(error) => error == rustix::io::Errno::INTR,
+        }
+    }
+}
+
+/// Writes what is taken now.
+fn write_some(to: &OwnedFd, bytes: &mut Vec<u8>) {
+    while !bytes.is_empty() {
+        match rustix::io::write(to, bytes) {
+            Ok(length @ 1..) => {
+                bytes.drain(..length);
+            }
+            Err(rustix::io::Errno::INTR) => {}
+            Err(rustix::io::Errno::AGAIN) => return,
+            Ok(_) | Err(_) => {
+                bytes.clear();
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! The caller's file descriptors, as they go to the command: the terminal, those that are passed, and
+//! those that a word of the command line names.
+
+use super::relay::Relay;
+use flake_sys::inherited;
+use flake_wire::{FDS_MAX, Modes, Source, Stream, Window};
+use rustix::fs::{FileType, fstat};
+use rustix::io::{FdFlags, fcntl_dupfd_cloexec, fcntl_getfd};
+use rustix::process::getsid;
+use rustix::termios::{isatty, tcgetattr, tcgetsid, tcgetwinsize};
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+
+/// The places in which a word names a descriptor.
+const NAMES: [&[u8]; 2] = [b"/dev/fd/", b"/proc/self/fd/"];
+
+/// What goes with a command.
+#[derive(Debug)]
+pub struct Streams {
+    /// The command's descriptors.
+    pub table: Vec<Stream>,
+    /// Those that are passed, in the table's order.
+    pub descriptors: Vec<OwnedFd>,
+    /// The terminal's window, when one of them is the controlling terminal.
+    pub window: Option<Window>,
+    /// That terminal's settings.
+    pub modes: Option<Modes>,
+    /// Copying between files and the pipes that stand for them.
+    pub(super) relays: Vec<Relay>,
+}
+
+/// A descriptor cannot go with the command.
+#[derive(Debug, thiserror::Error)]
+pub enum StreamError {
+    /// It leads out of the environment.
+    #[error("file descriptor {0} is a directory, which is not passed")]
+    Directory(u16),
+    /// More than a message takes.
+    #[error("more than {FDS_MAX} file descriptors are named")]
+    TooMany,
+    /// The kernel refuses.
+    #[error("cannot pass file descriptor {number}: {source}")]
+    System {
+        /// The descriptor.
+        number: u16,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// How regular files go with the command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Files {
+    /// As they are.
+    Passed,
+    /// Through pipes. Root inside could open a passed file again, for writing.
+    Relayed,
+}
+
+impl Streams {
+    /// This process' descriptors 0 to 2, and those that the words name as `/dev/fd/N`.
+    ///
+    /// # Errors
+    /// [`StreamError`].
+    pub fn gather(words: &[OsString], files: Files) -> Result<Self, StreamError> {
+        let mut streams = Self {
+            table: Vec::new(),
+            descriptors: Vec::new(),
+            window: None,
+            modes: None,
+            relays: Vec::new(),
+        };
+        for number in 0..3_u8 {
+            if !inherited::was_closed(number) {
+                streams.add(u16::from(number), files)?;
+            }
+        }
+        for number in named(words) {
+            streams.add_named(number, files)?;
+        }
+        Ok(streams)
+    }
+
+    /// Starts copying between files and their pipes. Comes after the last process was started.
+    pub fn start_relays(&mut self) -> Relays {
+        Relays(self.relays.drain(..).map(Relay::start).collect())
+    }
+
+    /// The numbers of those that are passed.
+    pub(super) fn passed(&self) -> impl Iterator<Item = u16> {
+        self.table.iter().filter(|stream| stream.source == Source::Passed).map(|stream| stream.number)
+    }
+
+    fn add(&mut self, number: u16, files: Files) -> Result<(), StreamError> {
+        let Some(descriptor) = inherited::open(number) else { return Ok(()) };
+        let failed = |source: rustix::io::Errno| StreamError::System { number, source: source.into() };
+        if is_controlling_terminal(descriptor) {
+            let size = tcgetwinsize(descriptor).map_err(failed)?;
+            self.window = Some(super::window(size));
+            self.modes = tcgetattr(descriptor).ok().map(|termios| super::modes(&termios));
+            self.table.push(Stream { number, source: Source::Terminal });
+            return Ok(());
+        }
+        let kind = fstat(descriptor).map(|stat| FileType::from_raw_mode(stat.st_mode)).map_err(failed)?;
+        if kind == FileType::Directory {
+            return Err(StreamError::Directory(number));
+        }
+        if self.descriptors.len() >= FDS_MAX {
+            return Err(StreamError::TooMany);
+        }
+        let passed = if kind == FileType::RegularFile && files == Files::Relayed {
+            let (relay, passed) = Relay::new(descriptor, &self.relays)
+                .map_err(|source| StreamError::System { number, source })?;
+            self.relays.extend(relay);
+            passed
+        } else {
+            fcntl_dupfd_cloexec(descriptor, 3).map_err(failed)?
+        };
+        self.descriptors.push(passed);
+        self.table.push(Stream { number, source: Source::Passed });
+        Ok(())
+    }
+
+    /// A descriptor that a word names: pipes and files that the caller's shell opened for it.
+    fn add_named(&mut self, number: u16, files: Files) -> Result<(), StreamError> {
+        let Some(descriptor) = inherited::open(number) else { return Ok(()) };
+        // This process' own: for the command it does not exist.
+        if fcntl_getfd(descriptor).is_ok_and(|flags| flags.contains(FdFlags::CLOEXEC)) {
+            return Ok(());
+        }
+        match fstat(descriptor).map(|stat| FileType::from_raw_mode(stat.st_mode)) {
+            Ok(FileType::Fifo | FileType::RegularFile) => self.add(number, files),
+            Ok(FileType::Directory) => Err(StreamError::Directory(number)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Copies under way.
+#[derive(Debug)]
+pub struct Relays(Vec<super::relay::Running>);
+
+impl Relays {
+    /// Waits until all that the command has written is in its files.
+    pub fn finish(self) {
+        for relay in self.0 {
+            relay.finish();
+        }
+    }
+}
+
+fn is_controlling_terminal(descriptor: BorrowedFd<'_>) -> bool {
+    isatty(descriptor)
+        && matches!((tcgetsid(descriptor), getsid(None)), (Ok(terminals), Ok(own)) if terminals == own)
+}
+
+/// The numbers above 2 that words name.
+fn named(words: &[OsString]) -> BTreeSet<u16> {
+    let mut numbers = BTreeSet::new();
+    for word in words {
+        let word = word.as_bytes();
+        for name in NAMES {
+            let found = (0..word.len()).filter(|start| word[*start..].starts_with(name));
+            for start in found {
+                let digits = word[start + name.len()..].iter().take_while(|byte| byte.is_ascii_digit());
+                let digits: String = digits.map(|byte| char::from(*byte)).collect();
+                numbers.extend(digits.parse::<u16>().ok().filter(|number| *number > 2));
+            }
+        }
+    }
+    numbers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_name_descriptors() {
+        let words =
+            ["/dev/fd/63", "--in=/proc/self/fd/5,/dev/fd/6", "/dev/fd/1", "/dev/fd/", "/dev/fd/99999999"];
+        let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+        assert_eq!(named(&words).into_iter().collect::<Vec<_>>(), [5, 6, 63]);
+    }
+}

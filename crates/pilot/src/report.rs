@@ -1,0 +1,25 @@
+//! What the launcher says, all of it on standard error.
+
+use crate::ending::Refusal;
+use std::ffi::OsString;
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+
+/// Why the application did not run.
+pub(crate) fn refusal(words: &[OsString], refusal: &Refusal) {
+    say(words, &refusal.to_string());
+}
+
+/// Something for a person: nothing without a terminal.
+pub(crate) fn notice(words: &[OsString], text: &str) {
+    if io::stderr().is_terminal() {
+        say(words, text);
+    }
+}
+
+/// A line that begins with the command's name.
+pub(crate) fn say(words: &[OsString], text: &str) {
+    let name = words.first().map(Path::new).and_then(Path::file_name).unwrap_or("flake-pilot".as_ref());
+    // Nobody is left to tell when standard error is closed.
+    let _ = writeln!(io::stderr(), "{}: {text}", name.to_string_lossy());
+}
