@@ -14,12 +14,12 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum Error {
     /// A system call failed.
-    #[error("cannot {what}: {source}")]
+    #[error("cannot {what}: {error}")]
     System {
         /// What was tried, with the path or name.
         what: String,
         /// What the system said.
-        source: io::Error,
+        error: io::Error,
     },
     /// A command that had to succeed did not.
     #[error("{command} failed: {outcome}")]
@@ -58,6 +58,6 @@ pub(crate) trait Context<T> {
 
 impl<T, E: Into<io::Error>> Context<T> for std::result::Result<T, E> {
     fn context<D: Display>(self, what: impl FnOnce() -> D) -> Result<T> {
-        self.map_err(|error| Error::System { what: what().to_string(), source: error.into() })
+        self.map_err(|error| Error::System { what: what().to_string(), error: error.into() })
     }
 }
