@@ -2,9 +2,10 @@
 
 use nix::libc;
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 
 static PENDING: AtomicI32 = AtomicI32::new(0);
+static HELD: AtomicUsize = AtomicUsize::new(0);
 
 /// From now on SIGINT, SIGTERM, SIGHUP and SIGQUIT are only noted; a signal that was ignored stays so.
 pub fn watch() {
@@ -19,10 +20,24 @@ pub fn watch() {
     }
 }
 
-/// The signal that asked to stop, if one did.
+/// The signal that asked to stop, if one did and nothing is [`held`].
 #[must_use]
 pub fn pending() -> Option<i32> {
-    Some(PENDING.load(Ordering::Relaxed)).filter(|number| *number != 0)
+    Some(PENDING.load(Ordering::Relaxed)).filter(|number| *number != 0 && !is_held())
+}
+
+/// Does something to its end, whatever was or is asked for meanwhile: undoing is no place to stop.
+pub fn held<T>(work: impl FnOnce() -> T) -> T {
+    HELD.fetch_add(1, Ordering::Relaxed);
+    let done = work();
+    HELD.fetch_sub(1, Ordering::Relaxed);
+    done
+}
+
+/// Whether requests to stop wait for the end of something.
+#[must_use]
+pub fn is_held() -> bool {
+    HELD.load(Ordering::Relaxed) > 0
 }
 
 extern "C" fn note(number: libc::c_int) {

@@ -4,7 +4,7 @@ use flake_sys::interrupt;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use std::io::{self, Read};
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 
@@ -121,6 +121,10 @@ pub fn show(command: &mut Command) -> Result<ExitStatus, ToolError> {
 }
 
 fn start(command: &mut Command) -> Result<Child, ToolError> {
+    if interrupt::is_held() {
+        // Out of reach of the keys of the terminal, which signal the whole foreground group.
+        command.process_group(0);
+    }
     command.spawn().map_err(|source| ToolError::Start { program: display(command), source })
 }
 

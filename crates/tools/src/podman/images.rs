@@ -2,6 +2,7 @@
 
 use super::Podman;
 use crate::run::{ToolError, capture, show};
+use flake_sys::interrupt;
 use serde::Deserialize;
 use std::ffi::OsStr;
 use std::io::Read;
@@ -108,13 +109,14 @@ impl Podman {
         capture(&mut self.command(["rmi", "--force", "--", image])).map(drop)
     }
 
-    /// Writes an image as an OCI archive over `file`.
+    /// Writes an image as an OCI archive over `file`. The folder `scratch` takes what podman keeps meanwhile,
+    /// as much as the image has; podman does not clear it away when it is stopped.
     ///
     /// # Errors
     /// Podman's own failure, also that the disk is full.
-    pub fn save(&self, image: &str, file: &Path) -> Result<(), ToolError> {
+    pub fn save(&self, image: &str, file: &Path, scratch: &Path) -> Result<(), ToolError> {
         let mut command = self.command(["save", "--quiet", "--format", "oci-archive", "--output"]);
-        capture(command.arg(file).arg(image)).map(drop)
+        capture(command.arg(file).arg("--").arg(image).env("TMPDIR", scratch)).map(drop)
     }
 
     /// Loads an archive into the store and returns what podman said of it, silently.
@@ -154,10 +156,10 @@ impl Podman {
     /// # Errors
     /// Podman's own failure.
     pub fn read_image_file(&self, image: &str, path: &str, most: u64) -> Result<ImageFile, ToolError> {
-        let made = capture(&mut self.command(["create", "--pull=never", "--net=none", "--", image, "/"]))?;
-        let id = String::from_utf8_lossy(&made).trim().to_owned();
-        let container = Scratch { podman: self, id };
-        let mut copy = self.command(["cp", &format!("{}:{path}", container.id), "-"]);
+        let container = Scratch { podman: self, name: format!("flake-read-{}", std::process::id()) };
+        let create = ["create", "--pull=never", "--net=none", "--name", &container.name, "--", image, "/"];
+        capture(&mut self.command(create))?;
+        let mut copy = self.command(["cp", &format!("{}:{path}", container.name), "-"]);
         copy.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let program = || self.program.path().display().to_string();
         let failed = |source| ToolError::Start { program: program(), source };
@@ -173,15 +175,16 @@ impl Podman {
     }
 }
 
-/// A container that is removed with the value.
+/// A container that is removed with the value, also when its making was stopped half-way: its name is known before.
 struct Scratch<'a> {
     podman: &'a Podman,
-    id: String,
+    name: String,
 }
 
 impl Drop for Scratch<'_> {
     fn drop(&mut self) {
-        let _ = capture(&mut self.podman.command(["rm", "--force", "--", &self.id]));
+        let mut remove = self.podman.command(["rm", "--force", "--ignore", "--", &self.name]);
+        let _ = interrupt::held(|| capture(&mut remove));
     }
 }
 
