@@ -88,6 +88,15 @@ impl Places {
         if caller.is_root() { Self::system() } else { Self::user(caller) }
     }
 
+    /// The permission bits of folders made here: everybody looks into the system's, nobody else into a user's.
+    #[must_use]
+    pub fn folder_mode(&self) -> u32 {
+        match self.scope {
+            Scope::System => 0o755,
+            Scope::User => 0o700,
+        }
+    }
+
     /// The flake file of a name.
     #[must_use]
     pub fn flake_file(&self, name: &FlakeName) -> PathBuf {

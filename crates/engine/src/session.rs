@@ -49,6 +49,14 @@ pub enum End {
     Interrupted(i32),
 }
 
+/// Whether a signal, left to itself, ends a process.
+#[must_use]
+pub fn is_deadly(number: i32) -> bool {
+    let harmless =
+        [Signal::CHILD, Signal::CONT, Signal::URG, Signal::WINCH, Signal::TSTP, Signal::TTIN, Signal::TTOU];
+    harmless.iter().all(|signal| signal.as_raw() != number)
+}
+
 /// What of the caller goes with the command besides its streams.
 #[derive(Debug, Clone)]
 pub struct Surroundings {
@@ -144,6 +152,7 @@ impl Session {
     ) -> Result<Self, SessionError> {
         let mut session = Self::join(signals, started.socket, &streams)?;
         session.starter = Some(started.starter);
+        session.hello_by = None;
         session.link.say(&Request::Hello { version: VERSION })?;
         session.link.say_beside(&Request::Exec(Box::new(exec)), streams.descriptors)?;
         Ok(session)
@@ -161,18 +170,13 @@ impl Session {
             agent: None,
             console: streams.window.is_some().then(Console::open).transpose()?,
             neighbours: Neighbours::default(),
-            hello_by: None,
+            // A session that was opened by somebody else is up already.
+            hello_by: Some(Instant::now() + HELLO_WITHIN),
             greeted: false,
             running: false,
             handed_on: streams.passed().collect(),
             ignored: inherited::ignored(),
         })
-    }
-
-    /// Gives the parts back that another try needs.
-    #[must_use]
-    pub fn into_signals(self) -> SignalFd {
-        self.signals
     }
 
     /// Runs until the command has ended.
@@ -356,7 +360,7 @@ impl Session {
             self.signal(number, target)?;
         } else if is(Signal::TSTP) || is(Signal::TTIN) || is(Signal::TTOU) {
             signals::stop_by(number);
-        } else if !is(Signal::URG) && !is(Signal::WINCH) {
+        } else if is_deadly(number) {
             return Ok(Some(End::Interrupted(number)));
         }
         Ok(None)

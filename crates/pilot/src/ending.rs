@@ -64,17 +64,21 @@ pub(crate) enum Refusal {
         /// The status that says so.
         status: u8,
     },
+    /// The environment went away under the application, as by this signal.
+    #[error("the container was ended from outside")]
+    Lost(i32),
     /// Anything else.
     #[error("{0}")]
     Other(String),
 }
 
 impl Refusal {
-    /// The launcher's exit status.
-    pub(crate) fn status(&self) -> u8 {
+    /// How the launcher ends.
+    pub(crate) fn ending(&self) -> Ending {
         match self {
-            Self::Program { status, .. } => *status,
-            _ => FAILED,
+            Self::Program { status, .. } => Ending::Status(*status),
+            Self::Lost(signal) => Ending::Signal(*signal),
+            _ => Ending::Status(FAILED),
         }
     }
 }

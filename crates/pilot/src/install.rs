@@ -1,6 +1,7 @@
 //! Where the project's own programs are: beside each other, wherever they were installed.
 
 use std::env;
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -8,7 +9,7 @@ use std::path::{Path, PathBuf};
 const OWN_NAMES: [&str; 4] = ["flake-pilot", "podman-pilot", "firecracker-pilot", "northstar-pilot"];
 
 /// Whether a name is the launcher's own.
-pub(crate) fn is_own_name(name: &Path) -> bool {
+pub(crate) fn is_own_name(name: &OsStr) -> bool {
     name.to_str().is_some_and(|name| OWN_NAMES.contains(&name))
 }
 
@@ -17,4 +18,9 @@ pub(crate) fn agent() -> io::Result<PathBuf> {
     let own = env::current_exe()?;
     let prefix = own.parent().and_then(Path::parent).unwrap_or(Path::new("/"));
     Ok(prefix.join("libexec/flake-pilot/sci"))
+}
+
+/// The launcher as sudo is to call it: a fixed path that an administrator can allow.
+pub(crate) fn privileged() -> io::Result<PathBuf> {
+    Ok(env::current_exe()?.with_file_name("podman-pilot"))
 }

@@ -2,18 +2,19 @@
 //! stands for, has the engine run the application, and ends as the application did.
 
 mod call;
+mod elevate;
 mod ending;
 mod install;
 mod report;
+mod run;
 
-use ending::Ending;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let words: Vec<_> = std::env::args_os().collect();
     let ending = call::run(&words).unwrap_or_else(|refusal| {
-        report::refusal(&words, &refusal);
-        Ending::Status(refusal.status())
+        report::say(&words, &refusal.to_string());
+        refusal.ending()
     });
     ending.leave()
 }

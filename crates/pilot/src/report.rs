@@ -1,14 +1,8 @@
 //! What the launcher says, all of it on standard error.
 
-use crate::ending::Refusal;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
-
-/// Why the application did not run.
-pub(crate) fn refusal(words: &[OsString], refusal: &Refusal) {
-    say(words, &refusal.to_string());
-}
 
 /// Something for a person: nothing without a terminal.
 pub(crate) fn notice(words: &[OsString], text: &str) {

@@ -4,6 +4,7 @@
 
 #![allow(unsafe_code)]
 
+pub mod access;
 pub mod atomic;
 pub mod fdpass;
 pub mod inherited;

@@ -33,6 +33,7 @@
 mod codec;
 mod exec;
 mod frame;
+mod handoff;
 mod limits;
 
 pub use codec::{Decoder, WireError, encode, encode_data};
@@ -40,6 +41,7 @@ pub use exec::{
     Closing, Exec, Failure, FailureKind, Ids, Modes, Program, Source, Stream, StreamDirection, Window,
 };
 pub use frame::{Frame, Message, Port, PortProtocol, Reply, Request, SignalTarget};
+pub use handoff::{Handed, Handoff};
 pub use limits::{DATA_MAX, FDS_MAX, REPLY_MAX, REQUEST_MAX, WINDOW};
 
 /// The version of the protocol that this crate speaks; the one before it is accepted too.

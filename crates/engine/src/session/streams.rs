@@ -84,6 +84,20 @@ impl Streams {
         Ok(streams)
     }
 
+    /// Those that another launcher has gathered; none when they do not fit each other.
+    #[must_use]
+    pub fn received(
+        table: Vec<Stream>,
+        descriptors: Vec<OwnedFd>,
+        window: Option<Window>,
+        modes: Option<Modes>,
+    ) -> Option<Self> {
+        let streams = Self { table, descriptors, window, modes, relays: Vec::new() };
+        let has_terminal = streams.table.iter().any(|stream| stream.source == Source::Terminal);
+        let fits = streams.passed().count() == streams.descriptors.len() && has_terminal == window.is_some();
+        fits.then_some(streams)
+    }
+
     /// Starts copying between files and their pipes. Comes after the last process was started.
     pub fn start_relays(&mut self) -> Relays {
         Relays(self.relays.drain(..).map(Relay::start).collect())

@@ -1,0 +1,46 @@
+//! One message with descriptors over a blocking socket.
+
+use flake_sys::fdpass;
+use flake_wire::{Decoder, FDS_MAX, Frame, Message, encode};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+
+/// Sends a message with descriptors beside it.
+pub(super) fn send<M: Message>(socket: &UnixStream, message: &M, beside: &[OwnedFd]) -> io::Result<()> {
+    let mut bytes = Vec::new();
+    encode(message, &mut bytes).map_err(io::Error::other)?;
+    let mut beside: Vec<_> = beside.iter().map(AsFd::as_fd).collect();
+    let mut rest = bytes.as_slice();
+    while !rest.is_empty() {
+        let sent = fdpass::send(socket, rest, &beside)?;
+        beside.clear();
+        rest = &rest[sent..];
+    }
+    Ok(())
+}
+
+/// Receives the next message, and all the descriptors that came with it.
+pub(super) fn receive<M: Message>(socket: &UnixStream) -> io::Result<(M, Vec<OwnedFd>)> {
+    let mut decoder = Decoder::default();
+    let mut beside = Vec::new();
+    let mut buffer = vec![0; 64 << 10];
+    loop {
+        if let Some(frame) = decoder.next_frame().map_err(io::Error::other)? {
+            return match frame {
+                Frame::Message(message) => Ok((message, beside)),
+                Frame::Data { .. } => Err(io::Error::other("data instead of a message")),
+            };
+        }
+        match fdpass::receive(socket, &mut buffer, &mut beside) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(length) => decoder.push(&buffer[..length]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+        // The working directory's is one more.
+        if beside.len() > FDS_MAX + 1 {
+            return Err(io::Error::other("too many file descriptors"));
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! The socket on which a privileged launcher finds the caller's.
+
+use flake_core::caller::Caller;
+use rustix::fs::{AtFlags, CWD, FileType, Mode, mkdir, statat};
+use rustix::process::geteuid;
+use rustix::rand::{GetRandomFlags, getrandom};
+use std::io;
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+
+/// The longest path that a socket's address holds, in bytes without the final NUL.
+const PATH_MAX: usize = 107;
+
+/// A listening socket that disappears with the value.
+#[derive(Debug)]
+pub(super) struct Rendezvous {
+    pub(super) listener: UnixListener,
+    pub(super) path: PathBuf,
+}
+
+impl Rendezvous {
+    /// In the user's runtime folder, or in a folder of the user's own below /tmp.
+    pub(super) fn open(caller: &Caller) -> io::Result<Self> {
+        let runtime = caller.xdg("XDG_RUNTIME_DIR").map(|folder| folder.join("flakes"));
+        let fallback = PathBuf::from(format!("/tmp/flakes-{}", geteuid().as_raw()));
+        let mut failure = io::Error::from(io::ErrorKind::NotFound);
+        for folder in runtime.into_iter().chain([fallback]) {
+            match Self::open_in(&folder) {
+                Ok(rendezvous) => return Ok(rendezvous),
+                Err(error) => {
+                    failure = io::Error::new(error.kind(), format!("{}: {error}", folder.display()));
+                }
+            }
+        }
+        Err(failure)
+    }
+
+    fn open_in(folder: &Path) -> io::Result<Self> {
+        let mut random = [0_u8; 8];
+        getrandom(&mut random, GetRandomFlags::empty())?;
+        let path = folder.join(format!("{:016x}.sock", u64::from_ne_bytes(random)));
+        if path.as_os_str().len() > PATH_MAX {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path is too long for a socket"));
+        }
+        private_folder(folder)?;
+        Ok(Self { listener: UnixListener::bind(&path)?, path })
+    }
+}
+
+impl Drop for Rendezvous {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// Makes a folder that only its owner can enter; one that is there has to be like that.
+fn private_folder(folder: &Path) -> io::Result<()> {
+    match mkdir(folder, Mode::RWXU) {
+        Ok(()) | Err(rustix::io::Errno::EXIST) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let stat = statat(CWD, folder, AtFlags::SYMLINK_NOFOLLOW)?;
+    let is_private = FileType::from_raw_mode(stat.st_mode) == FileType::Directory
+        && stat.st_uid == geteuid().as_raw()
+        && stat.st_mode & 0o077 == 0;
+    if is_private { Ok(()) } else { Err(io::Error::other("not a private folder of this user")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt;
+
+    fn caller(runtime: &Path) -> Caller {
+        let mut caller = Caller::with_id(0, 0).unwrap();
+        caller.env.insert("XDG_RUNTIME_DIR".into(), runtime.into());
+        caller
+    }
+
+    fn folder_of(runtime: &Path) -> PathBuf {
+        let rendezvous = Rendezvous::open(&caller(runtime)).unwrap();
+        rendezvous.path.parent().unwrap().to_owned()
+    }
+
+    #[test]
+    fn the_socket_is_private_and_goes() {
+        let runtime = tempfile::tempdir().unwrap();
+        let rendezvous = Rendezvous::open(&caller(runtime.path())).unwrap();
+        let folder = runtime.path().join("flakes");
+        assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
+        assert!(rendezvous.path.starts_with(&folder));
+        drop(rendezvous);
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_folder_open_to_others_or_too_deep_is_passed_over() {
+        let runtime = tempfile::tempdir().unwrap();
+        let folder = runtime.path().join("flakes");
+        fs::create_dir(&folder).unwrap();
+        fs::set_permissions(&folder, Permissions::from_mode(0o777)).unwrap();
+        assert_ne!(folder_of(runtime.path()), folder);
+        let deep = runtime.path().join("x".repeat(120));
+        assert!(!folder_of(&deep).starts_with(&deep));
+    }
+}
