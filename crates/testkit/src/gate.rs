@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 const SYS_ADMIN: u32 = 21;
 
 /// Programs a scratch host calls, with the Debian package of each.
-const PROGRAMS: [(&str, &str); 10] = [
+const PROGRAMS: [(&str, &str); 11] = [
     ("/bin/busybox", "busybox-static"),
     ("/usr/bin/bash", "bash"),
     ("/usr/bin/podman", "podman"),
+    ("/usr/bin/setpriv", "util-linux"),
     ("/usr/bin/setsid", "util-linux"),
     ("/usr/bin/sudo", "sudo"),
     ("/usr/bin/newuidmap", "uidmap"),

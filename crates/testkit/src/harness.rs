@@ -123,10 +123,17 @@ fn first_process(scratch: &Path) -> Result<ExitCode> {
     init::reap_until_end(&mut trials)
 }
 
-/// The init, with no signal ignored: one that the caller of the tests ignores would be ignored in all of them.
+/// Closes what the caller of the tests left open and handles the signals it ignores: the tests would inherit both.
+const CLEAN: &str = r#"
+    for fd in /proc/$$/fd/*; do
+        fd=${fd##*/}; [ "$fd" -le 2 ] || eval "exec $fd>&-"
+    done
+    exec /usr/bin/env --default-signal "$0" "$@""#;
+
+/// The init.
 fn first_of(scratch: &Path) -> Result<Command> {
-    let mut command = Command::new("/usr/bin/env");
-    command.arg("--default-signal").arg(std::env::current_exe().context(|| "find this program")?);
+    let mut command = Command::new("/usr/bin/bash");
+    command.args(["-c", CLEAN]).arg(std::env::current_exe().context(|| "find this program")?);
     hand_over(&mut command, "init", scratch);
     Ok(command)
 }

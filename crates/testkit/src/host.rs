@@ -1,7 +1,7 @@
 //! A host of its own for a test binary, made of namespaces.
 //!
-//! It looks like the machine below it: the same programs and files. But /etc, /usr and /var/lib are overlays whose
-//! changes go to a scratch directory, /home, /run, /tmp and /dev/shm are private, and so are the processes, the
+//! It looks like the machine below it: the same programs and files. But /etc, /root, /usr and /var/lib are overlays
+//! whose changes go to a scratch directory, /home, /run, /tmp and /dev/shm are private, and so are the processes, the
 //! network (there is only the loopback), the host name and the mounts. So tests may add users, sudo rules, podman
 //! configuration and programs in their real places, and what they break is gone with the namespaces.
 
@@ -41,7 +41,7 @@ impl ScratchHost {
         mounts::detach()?;
         // On a host with systemd-resolved this is a link into /run, which is hidden soon.
         let resolver = fs::read("/etc/resolv.conf").unwrap_or_default();
-        for dir in ["/etc", "/usr", "/var/lib"] {
+        for dir in ["/etc", "/root", "/usr", "/var/lib"] {
             mounts::overlay(dir, &scratch.join(dir.replace('/', "-")))?;
         }
         mounts::bind(&directory(scratch, "containers", 0o700)?, Path::new("/var/lib/containers"), false)?;

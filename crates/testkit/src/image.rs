@@ -1,7 +1,7 @@
 //! Small images, made without a registry out of Debian's static busybox.
 
 use std::fs::{self, File, Permissions};
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -19,13 +19,15 @@ pub struct Image {
     pub system: bool,
     /// Files beside that: path in the image and content.
     pub files: &'static [(&'static str, &'static str)],
+    /// The uid and gid these belong to, with the directories above them.
+    pub files_owner: u32,
     /// Changes of the configuration, as for `podman import --change`.
     pub changes: &'static [&'static str],
 }
 
 impl Image {
     /// A small system without an entrypoint.
-    pub const BOX: Image = Image { name: "box", system: true, files: &[], changes: &[] };
+    pub const BOX: Image = Image { name: "box", system: true, files: &[], files_owner: 0, changes: &[] };
     /// A small system that prints its words in angle brackets, or `<default>`.
     pub const ENTRY: Image = Image {
         name: "entry",
@@ -38,6 +40,7 @@ impl Image {
     pub const USERIMG: Image = Image {
         name: "userimg",
         files: &[("/work/file", "from the image\n")],
+        files_owner: 1000,
         changes: &["USER 1000", "WORKDIR /work"],
         ..Image::BOX
     };
@@ -73,11 +76,16 @@ impl Image {
             system(root)?;
         }
         for (path, content) in self.files {
-            write(root, path, content)?;
+            let file = write(root, path, content)?;
+            let inside = |path: &&Path| path.starts_with(root) && *path != root;
+            for path in file.ancestors().take_while(inside) {
+                chown(path, Some(self.files_owner), Some(self.files_owner))
+                    .context(|| format!("give {} away", path.display()))?;
+            }
         }
         let out = File::create(tar).context(|| format!("make {}", tar.display()))?;
         let mut pack = Command::new("tar");
-        pack.arg("-C").arg(root).args(["-c", "--owner=0", "--group=0", "--numeric-owner", "."]);
+        pack.arg("-C").arg(root).args(["-c", "--numeric-owner", "."]);
         Call::new(pack).stdin(Stdio::null()).stdout(out).check().map(drop)
     }
 }
@@ -108,10 +116,11 @@ fn system(root: &Path) -> Result<()> {
     Ok(())
 }
 
-fn write(root: &Path, path: &str, content: &str) -> Result<()> {
+fn write(root: &Path, path: &str, content: &str) -> Result<PathBuf> {
     let file: PathBuf = root.join(path.trim_start_matches('/'));
     make_parent(&file)?;
-    fs::write(&file, content).context(|| format!("write {}", file.display()))
+    fs::write(&file, content).context(|| format!("write {}", file.display()))?;
+    Ok(file)
 }
 
 fn make_parent(file: &Path) -> Result<()> {

@@ -1,7 +1,6 @@
 //! The few kinds of mounts a scratch host is made of.
 
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use nix::mount::{MsFlags, mount};
@@ -22,10 +21,10 @@ pub(crate) fn detach() -> Result<()> {
 /// Makes `dir` writable without writing to it: what changes goes below `upper`.
 pub(crate) fn overlay(dir: &str, upper: &Path) -> Result<()> {
     let (up, work) = (upper.join("up"), upper.join("work"));
+    let mode = fs::metadata(dir).context(|| format!("look at {dir}"))?.permissions();
     for part in [&up, &work] {
         make_dir(part)?;
-        fs::set_permissions(part, Permissions::from_mode(0o755))
-            .context(|| format!("open {}", part.display()))?;
+        fs::set_permissions(part, mode.clone()).context(|| format!("open {}", part.display()))?;
     }
     let options = format!("lowerdir={dir},upperdir={},workdir={}", up.display(), work.display());
     mount(Some("overlay"), dir, Some("overlay"), MsFlags::empty(), Some(options.as_str()))

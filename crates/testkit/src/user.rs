@@ -3,7 +3,6 @@
 use std::ffi::OsStr;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -23,7 +22,7 @@ pub struct User {
     pub(crate) sudo: Option<&'static str>,
 }
 
-/// Root, at home in /home/root so that the real /root is left alone.
+/// Root.
 pub const ROOT: User = User { name: "root", id: 0, subordinate: None, sudo: None };
 /// A normal user with subordinate ids who may call the launcher through sudo.
 pub const ADA: User =
@@ -40,7 +39,7 @@ impl User {
     /// The home directory.
     #[must_use]
     pub fn home(&self) -> PathBuf {
-        PathBuf::from("/home").join(self.name)
+        if self.id == 0 { "/root".into() } else { PathBuf::from("/home").join(self.name) }
     }
 
     /// `XDG_RUNTIME_DIR`; root has none, as after `su` or in a service.
@@ -49,10 +48,12 @@ impl User {
         (self.id != 0).then(|| PathBuf::from(format!("/run/user/{}", self.id)))
     }
 
-    /// A command run as this user, at home, with the environment of a fresh login and nothing else.
+    /// A command run as this user, at home, with the environment and groups of a fresh login and nothing else.
     #[must_use]
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
-        let mut command = Command::new(program);
+        let mut command = Command::new("/usr/bin/setpriv");
+        let id = self.id.to_string();
+        command.args(["--reuid", &id, "--regid", &id, "--init-groups"]).arg(program);
         command.env_clear().envs([
             ("LANG", "C.UTF-8"),
             ("LOGNAME", self.name),
@@ -64,10 +65,6 @@ impl User {
         command.env("HOME", self.home()).current_dir(self.home());
         if let Some(dir) = self.runtime_dir() {
             command.env("XDG_RUNTIME_DIR", dir);
-        }
-        // Setting the uid also empties the supplementary groups, which none of these users has.
-        if self.id != 0 {
-            command.uid(self.id).gid(self.id);
         }
         command
     }
@@ -87,12 +84,10 @@ pub(crate) fn add_all(scratch: &Path) -> Result<()> {
         save(name, &ranges)?;
     }
     let homes = scratch.join("home");
-    for user in ALL {
+    for user in ALL.iter().filter(|user| user.id != 0) {
         let home = host::own_directory(&homes, user.name, user.id)?;
         mounts::bind(&home, &user.home(), false)?;
-        if user.id != 0 {
-            host::own_directory(Path::new("/run/user"), &user.id.to_string(), user.id)?;
-        }
+        host::own_directory(Path::new("/run/user"), &user.id.to_string(), user.id)?;
     }
     sudo_rules()
 }

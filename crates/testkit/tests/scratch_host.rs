@@ -95,7 +95,8 @@ fn terminal(_: &ScratchHost) -> Result<()> {
 /// Changes of every kind that the tests make, none of which may reach the machine.
 fn changes_stay_private(host: &ScratchHost) -> Result<()> {
     let name = format!("flake-testkit-{}", std::process::id());
-    let dirs = ["/etc", "/etc/sudoers.d", "/usr/bin", "/usr/share", "/var/lib", "/home", "/run", "/tmp"];
+    let dirs =
+        ["/etc", "/etc/sudoers.d", "/usr/bin", "/usr/share", "/var/lib", "/home", "/root", "/run", "/tmp"];
     for dir in dirs {
         let path = Path::new(dir).join(&name);
         fs::write(&path, "x")?;

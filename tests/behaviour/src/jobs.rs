@@ -126,9 +126,9 @@ fn killed_while_stopped(scene: &Scene<'_>) -> Result<()> {
 fn background(scene: &Scene<'_>) -> Result<()> {
     scene.same(|subject| {
         let shell = subject.shell()?;
-        enter(&shell, r#""$APP" sh -c 'echo $((6 * 7))' & wait; jobs"#)?;
+        enter(&shell, r#""$APP" sh -c 'echo $((6 * 7))' & wait $!; echo "status $?""#)?;
         shell.expect("42\r\n")?;
-        shell.expect("Done")?;
+        shell.expect("status 0\r\n")?;
         leave(shell)
     })?;
     Ok(())

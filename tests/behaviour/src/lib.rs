@@ -19,6 +19,7 @@ mod streams;
 mod terminal;
 
 pub mod identity;
+pub mod refusals;
 
 pub use remains::nothing_is_left;
 pub use scene::{Case, Scene};

@@ -1,7 +1,8 @@
 //! Signals sent to the launcher reach the app.
 
 use anyhow::{Result, ensure};
-use flake_testkit::{Conversation, processes};
+use flake_testkit::Conversation;
+use flake_testkit::processes::{self, Process};
 use nix::sys::signal::Signal;
 
 use crate::scene::{Case, Scene};
@@ -54,7 +55,9 @@ fn at_once(scene: &Scene<'_>) -> Result<()> {
     let ended = scene.same(|subject| {
         let mark = scene.host.mark();
         let app = Conversation::new(subject.call(&["sleep", &mark]).spawn()?);
-        let running = || (!processes::marked(&mark).is_empty()).then_some(());
+        let path = subject.app.to_string_lossy();
+        let launcher = |process: &Process| process.line.starts_with(&*path);
+        let running = || processes::marked(&mark).iter().any(launcher).then_some(());
         flake_testkit::until("the start", running, String::new)?;
         app.signal(Signal::SIGTERM);
         let outcome = app.end()?;

@@ -110,9 +110,9 @@ impl Apps<'_> {
         self.user.command(&self.paths.environment)
     }
 
-    /// The command of the flake that shares the directory, for more variables.
-    pub(super) fn here_command(&self) -> std::process::Command {
-        self.user.command(&self.paths.here)
+    /// The path of the flake that shares the directory.
+    pub(super) fn here_path(&self) -> &Path {
+        &self.paths.here
     }
 
     /// The host's own busybox.

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Result, ensure};
+use flake_testkit::Call;
 
 use super::Case;
 use super::apps::Apps;
@@ -67,17 +68,15 @@ fn gone(apps: &Apps<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Only 0, 1 and 2: neither the caller's other descriptors nor the launcher's or the agent's.
+/// Neither the caller's other descriptors nor the launcher's or the agent's.
 fn descriptors(apps: &Apps<'_>) -> Result<()> {
-    let script =
-        r#"exec "$0" sh -c 'for fd in /proc/$$/fd/*; do echo ${fd##*/}; done' 7</etc/passwd 8</ 9>/dev/null"#;
+    let list = ["sh", "-c", "for fd in /proc/$$/fd/*; do echo ${fd##*/}; done"];
+    let expected = apps.control(Path::new("/"), &list)?;
+    let script = r#"app=$1; shift; exec "$app" "$@" 7</etc/passwd 8</ 9>/dev/null"#;
     let mut command = apps.user.command("/usr/bin/bash");
-    command.args(["-c", script]).arg(apps.here_command().get_program());
-    let outcome = flake_testkit::Call::new(command).run()?;
-    let open: Vec<_> = outcome.out().lines().map(str::to_owned).collect();
-    // The shell has a descriptor of its own for the directory or the script at 10 and up.
-    let inherited = open.iter().filter(|fd| fd.parse::<u32>().is_ok_and(|fd| fd < 10));
-    ensure!(inherited.eq(["0", "1", "2"].iter()), "{outcome}");
+    command.args(["-c", script, "bash"]).arg(apps.here_path()).args(list);
+    let found = Call::new(command).run()?;
+    ensure!(found == expected, "the host command gave {expected}\nthis gave {found}");
     Ok(())
 }
 

@@ -17,7 +17,7 @@ pub(super) const CASES: &[Case] = &[
     ("home_in_passwd", |apps| person(apps, &["sh", "-c", "eval echo ~$(whoami)"])),
     ("zone_of_the_host", zone),
     ("zone_of_the_caller", zone_variable),
-    ("supplementary_groups_are_empty", |apps| person(apps, &["grep", "Groups", "/proc/self/status"])),
+    ("groups", |apps| person(apps, &["grep", "Groups", "/proc/self/status"])),
     ("cannot_become_root", not_root),
 ];
 
@@ -44,7 +44,7 @@ fn zone(apps: &Apps<'_>) -> Result<()> {
 /// `TZ` is one of the ways a caller has a time zone.
 fn zone_variable(apps: &Apps<'_>) -> Result<()> {
     let dir = apps.directory()?;
-    let mut command = apps.here_command();
+    let mut command = apps.user.command(apps.here_path());
     command.env("TZ", "XYZ-3").args(["date", "-d", "@0", "+%Z %H"]).current_dir(dir);
     let outcome = Call::new(command).run()?;
     ensure!(outcome.out() == "XYZ 03\n", "{outcome}");

@@ -1,7 +1,7 @@
 //! What of the caller's files the app works on.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, chown};
 use std::path::Path;
 
 use anyhow::{Result, ensure};
@@ -46,7 +46,7 @@ fn umask(apps: &Apps<'_>) -> Result<()> {
     let dir = apps.directory()?;
     let mut command = apps.user.command("/usr/bin/bash");
     let script = r#"umask 027; "$0" touch file; "$0" mkdir dir"#;
-    command.args(["-c", script]).arg(apps.here_command().get_program()).current_dir(&dir);
+    command.args(["-c", script]).arg(apps.here_path()).current_dir(&dir);
     let outcome = Call::new(command).run()?;
     ensure!(outcome.success(), "{outcome}");
     for (name, mode) in [("file", 0o640), ("dir", 0o750)] {
@@ -59,7 +59,7 @@ fn umask(apps: &Apps<'_>) -> Result<()> {
 fn read_and_change(apps: &Apps<'_>) -> Result<()> {
     let dir = apps.directory()?;
     fs::write(dir.join("file"), "one\n")?;
-    std::os::unix::fs::chown(dir.join("file"), Some(apps.user.id), None)?;
+    chown(dir.join("file"), Some(apps.user.id), None)?;
     let absolute = dir.join("file").to_string_lossy().into_owned();
     let script = r#"cat file "$1"; echo two >>"$1"; rm -f other; chmod 600 file"#;
     let outcome = apps.here(&dir, &["sh", "-c", script, "sh", &absolute])?;
@@ -108,6 +108,7 @@ fn home(apps: &Apps<'_>) -> Result<()> {
 fn home_read_only(apps: &Apps<'_>) -> Result<()> {
     let mark = format!("home-{}", apps.host.mark());
     fs::write(apps.user.home().join(&mark), "content\n")?;
+    chown(apps.user.home().join(&mark), Some(apps.user.id), None)?;
     let script = "cat ~/$1; echo more >>~/$1 && echo written";
     let outcome = apps.home_read_only(Path::new("/"), &["sh", "-c", script, "sh", &mark])?;
     ensure!(outcome.out() == "content\n" && outcome.err().contains("Read-only"), "{outcome}");
@@ -133,7 +134,7 @@ fn gone(apps: &Apps<'_>) -> Result<()> {
     let dir = apps.directory()?;
     let mut command = apps.user.command("/usr/bin/bash");
     let script = r#"rmdir "$PWD"; "$0" echo word"#;
-    command.args(["-c", script]).arg(apps.here_command().get_program()).current_dir(&dir);
+    command.args(["-c", script]).arg(apps.here_path()).current_dir(&dir);
     let outcome = Call::new(command).run()?;
     let refused = outcome.code == Some(125) && outcome.err().lines().count() == 1;
     ensure!(refused || outcome.out() == "word\n", "{outcome}");
