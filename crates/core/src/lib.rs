@@ -4,11 +4,21 @@
 //! launcher's own words from the command line, [`launch`] resolves everything an engine has to know.
 
 pub mod caller;
+pub mod draft;
 pub mod environment;
 pub mod gap;
+pub mod host_path;
+pub mod init;
 pub mod launch;
+pub mod list;
 pub mod options;
 pub mod place;
+pub mod reason;
+pub mod register;
 pub mod registry;
+pub mod remove;
 pub mod share;
+pub mod shipped;
+pub mod store;
+pub mod transaction;
 pub mod words;

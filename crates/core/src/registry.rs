@@ -126,7 +126,7 @@ impl Registry {
 }
 
 /// The flake files of a folder, by name.
-fn flake_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+pub(crate) fn flake_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries?,

@@ -57,7 +57,18 @@ impl Podman {
     /// # Errors
     /// Podman's own failure.
     pub fn containers_with_label(&self, label: &str) -> Result<Vec<Container>, ToolError> {
-        let filter = format!("label={label}");
+        self.containers(&format!("label={label}"))
+    }
+
+    /// All containers made of an image, running or not.
+    ///
+    /// # Errors
+    /// Podman's own failure.
+    pub fn containers_of_image(&self, image: &str) -> Result<Vec<Container>, ToolError> {
+        self.containers(&format!("ancestor={image}"))
+    }
+
+    fn containers(&self, filter: &str) -> Result<Vec<Container>, ToolError> {
         let output = capture(&mut self.command([
             "ps",
             "--all",
@@ -65,7 +76,7 @@ impl Podman {
             "--format",
             "json",
             "--filter",
-            &filter,
+            filter,
         ]))?;
         let rows: Option<Vec<Container>> =
             serde_json::from_slice(&output).map_err(|error| self.unexpected("ps", &error))?;

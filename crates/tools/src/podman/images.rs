@@ -109,6 +109,14 @@ impl Podman {
         capture(&mut self.command(["rmi", "--force", "--", image])).map(drop)
     }
 
+    /// Removes an image that has one name at most and of which no container is made.
+    ///
+    /// # Errors
+    /// Podman's own failure, also that it is used.
+    pub fn remove_unused_image(&self, image: &str) -> Result<(), ToolError> {
+        capture(&mut self.command(["rmi", "--", image])).map(drop)
+    }
+
     /// Writes an image as an OCI archive over `file`. The folder `scratch` takes what podman keeps meanwhile,
     /// as much as the image has; podman does not clear it away when it is stopped.
     ///
