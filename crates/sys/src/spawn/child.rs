@@ -124,14 +124,15 @@ fn change_user(ids: &Ids) -> Result<(), Failed> {
     }
 }
 
-/// Fills the numbers the command asked for and closes the standard ones it did not ask for. All other
-/// descriptors of this program are closed on exec.
+/// Fills the numbers the command asked for and sees to it that no other descriptor is open in it, also
+/// none that this program inherited.
 fn place_descriptors(prepared: &mut Prepared) -> Result<(), Failed> {
     let above = prepared.first_free();
     for (_, descriptor) in &prepared.command.descriptors {
         // Within the capacity reserved in the parent.
         prepared.parked.push(park(descriptor.as_raw_fd(), above)?);
     }
+    close_on_exec_from(3);
     for standard in 0..3 {
         // SAFETY: a plain number, of which nothing in this process is used any more.
         unsafe { libc::close(standard) };
@@ -141,6 +142,20 @@ fn place_descriptors(prepared: &mut Prepared) -> Result<(), Failed> {
         check(Stage::Descriptors, unsafe { libc::dup2(*parked, RawFd::from(*number)) })?;
     }
     Ok(())
+}
+
+/// Marks all descriptors from a number up as closed on exec.
+fn close_on_exec_from(first: RawFd) {
+    // SAFETY: plain numbers.
+    unsafe {
+        if libc::syscall(libc::SYS_close_range, first, RawFd::MAX, libc::CLOSE_RANGE_CLOEXEC) == 0 {
+            return;
+        }
+        // Linux before 5.11.
+        for number in first..4096 {
+            libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC);
+        }
+    }
 }
 
 /// Copies a descriptor to a number of at least `above`, closed on exec.
