@@ -22,6 +22,8 @@ pub struct Launch {
     pub file: PathBuf,
     /// The caller's user id.
     pub uid: u32,
+    /// The engine runs with root's rights, whoever calls.
+    pub as_root: bool,
     /// The image's reference in the store that the launch uses.
     pub image: String,
     /// Where the image is imported from when that store lacks it.
@@ -150,6 +152,7 @@ pub fn resolve(
         name: name.clone(),
         file: registration.file.clone(),
         uid: caller.uid,
+        as_root: flake.as_root,
         image: match (&archive, &flake.image) {
             (Some(_), _) => pinned_tag(name),
             (None, Image::Container { name, .. } | Image::Vm(name) | Image::Northstar(name)) => name.clone(),

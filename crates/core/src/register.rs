@@ -21,8 +21,8 @@ pub struct Request {
     pub name: FlakeName,
     /// The launcher that the command links to.
     pub launcher: PathBuf,
-    /// Programs that no command may replace: what registering and launching stand on.
-    pub protected: Vec<PathBuf>,
+    /// Names that no command may have, wherever it is: what registering and launching stand on is found by them.
+    pub reserved: &'static [&'static str],
     /// Replace what is registered under that name and what stands at that path.
     pub replace: bool,
 }
@@ -58,9 +58,9 @@ pub enum RegisterError {
     /// A folder stands there.
     #[error("{} is a folder", .0.display())]
     Folder(PathBuf),
-    /// The product needs the program that stands there.
-    #[error("{} is needed to run flakes", .0.display())]
-    Protected(PathBuf),
+    /// The product needs the program of that name.
+    #[error("no command can be named {0}, flakes are run by it")]
+    Reserved(FlakeName),
     /// The name is taken.
     #[error("{name} is registered already{}", at.as_ref().map(|at| format!(", as {}", at.display())).unwrap_or_default())]
     Registered {
@@ -107,6 +107,9 @@ pub fn register(
     places: &Places,
     store: &dyn ImageStore,
 ) -> Result<Registered, RegisterError> {
+    if request.reserved.contains(&request.name.as_str()) {
+        return Err(RegisterError::Reserved(request.name.clone()));
+    }
     let flake = request.file.resolve().map_err(RegisterError::Invalid)?;
     check_images(&flake, store)?;
     let text = request.file.to_yaml()?;
@@ -200,9 +203,6 @@ fn former(request: &Request, places: &Places) -> Result<Option<Option<PathBuf>>,
 
 fn check_host_path(request: &Request) -> Result<(), RegisterError> {
     let path = &request.host_path;
-    if request.protected.iter().any(|program| host_path::is_same(program, path)) {
-        return Err(RegisterError::Protected(path.clone()));
-    }
     let standing = match host_path::standing(path) {
         // A folder on the way is none: making it says so, better.
         Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => Standing::Nothing,
@@ -259,3 +259,6 @@ fn names_in(folder: &Path) -> Vec<PathBuf> {
     names.sort();
     names
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -229,13 +229,4 @@ fn with_tag(reference: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_reference_without_a_tag_means_the_latest() {
-        assert_eq!(with_tag("localhost:5000/joe"), "localhost:5000/joe:latest");
-        assert_eq!(with_tag("joe:1"), "joe:1");
-        assert_eq!(with_tag("joe@sha256:00"), "joe@sha256:00");
-    }
-}
+mod tests;

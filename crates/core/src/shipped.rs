@@ -50,9 +50,9 @@ pub fn path_of(image: &str) -> Option<String> {
 /// # Errors
 /// [`ShippedError`].
 pub fn read(store: &dyn ImageStore, image: &str) -> Result<Option<Vec<u8>>, ShippedError> {
-    let Some(path) = path_of(image) else { return Ok(None) };
-    let image = image.to_owned();
-    match store.read(&image, &path, MOST_BYTES)? {
+    let Some(name) = name_of(image).map(|name| name.file_name()) else { return Ok(None) };
+    let (image, path) = (image.to_owned(), format!("/{name}"));
+    match store.read(&image, &name, MOST_BYTES)? {
         FileInImage::Content(content) => Ok(Some(content)),
         FileInImage::Missing => Ok(None),
         FileInImage::TooLarge => Err(ShippedError::TooLarge { image, path }),

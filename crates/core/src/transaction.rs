@@ -62,7 +62,7 @@ pub struct Transaction<'a> {
     /// Absent when all is done or undone.
     journal: Option<Journal>,
     undo: Vec<Undo>,
-    /// Folders that were made to hold the journal, the outermost first.
+    /// Folders that were made to hold the journal, the outermost first; they go if they stay empty.
     made: Vec<PathBuf>,
     store: &'a dyn ImageStore,
     /// Whether an earlier transaction was found half done, and undone.
@@ -222,6 +222,7 @@ impl<'a> Transaction<'a> {
         let cleared = interrupt::held(|| finish(&self.undo, self.store));
         if let (Some(journal), Ok(())) = (self.journal.take(), cleared) {
             journal.close();
+            remove_folders(&self.made);
         }
         Ok(())
     }
@@ -379,3 +380,6 @@ fn remove_folders(made: &[PathBuf]) {
         let _ = fs::remove_dir(folder);
     }
 }
+
+#[cfg(test)]
+mod tests;

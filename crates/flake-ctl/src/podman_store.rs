@@ -63,8 +63,8 @@ impl ImageStore for PodmanStore {
         self.podman().and_then(|podman| podman.save(image, file, scratch)).map_err(failed)
     }
 
-    fn read(&self, image: &str, path: &str, most: u64) -> Result<FileInImage, StoreError> {
-        let read = self.podman().and_then(|podman| podman.read_image_file(image, path, most));
+    fn read(&self, image: &str, name: &str, most: u64) -> Result<FileInImage, StoreError> {
+        let read = self.podman().and_then(|podman| podman.read_image_file(image, name, most));
         Ok(match read.map_err(failed)? {
             ImageFile::Content(content) => FileInImage::Content(content),
             ImageFile::Missing => FileInImage::Missing,

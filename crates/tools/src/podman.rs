@@ -5,9 +5,11 @@
 
 mod containers;
 mod images;
+mod layers;
 
 pub use containers::{Container, ContainerState};
 pub use images::{Image, ImageFile};
+pub use layers::{Folders, GraphDriver};
 
 use crate::program::Program;
 use crate::run::{ToolError, capture};

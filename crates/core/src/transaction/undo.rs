@@ -7,6 +7,12 @@ use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+/// How often a folder that fills again is emptied, and how long after.
+const TRIES: u32 = 50;
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// How a change is undone. Undoing one that was never made, or was undone already, does nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,14 +113,22 @@ fn restore(backup: &Path, place: &Path) -> Result<(), ChangeError> {
 
 /// Removes a file, a link or a whole folder; one that is not there is fine.
 pub(super) fn remove_any(path: &Path) -> Result<(), ChangeError> {
-    let removed = match fs::symlink_metadata(path) {
-        Ok(found) if found.is_dir() => fs::remove_dir_all(path),
-        Ok(_) => fs::remove_file(path),
-        Err(error) => Err(error),
-    };
-    match removed {
-        Err(error) if is_gone(&error) => Ok(()),
-        other => other.map_err(|source| ChangeError::io("remove", path, source)),
+    let mut tries = TRIES;
+    loop {
+        let removed = match fs::symlink_metadata(path) {
+            Ok(found) if found.is_dir() => fs::remove_dir_all(path),
+            Ok(_) => fs::remove_file(path),
+            Err(error) => Err(error),
+        };
+        match removed {
+            Err(error) if is_gone(&error) => return Ok(()),
+            // The program of a killed process may still write there, but not for long.
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty && tries > 0 => {
+                tries -= 1;
+                thread::sleep(PAUSE);
+            }
+            other => return other.map_err(|source| ChangeError::io("remove", path, source)),
+        }
     }
 }
 

@@ -43,13 +43,14 @@ pub(crate) fn run(args: &RegisterArgs) -> Result<Exit, Failure> {
     });
     draft::complete(&mut file, args.as_image);
 
-    let mut protected = installed::programs()?;
-    protected.push(session.store.podman()?.program().path().to_owned());
     let launcher = installed::launcher()?;
-    let request = Request { file, host_path, name, launcher, protected, replace: args.force };
+    let reserved = &installed::RESERVED;
+    let request = Request { file, host_path, name, launcher, reserved, replace: args.force };
     let registered = register(&request, &session.places, &session.store)
         .map_err(|error| explain(error, session.places.scope, &request))?;
-    output::print(format!("registered {}\n", request.host_path.display()).as_bytes())?;
+    if args.app.is_none() {
+        output::print(format!("{}\n", request.host_path.display()).as_bytes())?;
+    }
     notes(&registered, &request, args);
     Ok(Exit::Done)
 }
@@ -63,10 +64,11 @@ fn notes(registered: &Registered, request: &Request, args: &RegisterArgs) {
         let paths: Vec<_> = registered.dropped.iter().map(|path| path.display().to_string()).collect();
         note(&format!("gone with the replaced registration: {}", paths.join(", ")));
     }
-    if registered.loaded.flake.network == Some(Network::Private) && args.network.is_none() {
+    let flake = &registered.loaded.flake;
+    if flake.as_root && flake.network == Some(Network::Private) && args.network.is_none() {
         note("it has a private network; the host's own starts faster: --network host");
     }
-    if let Some(part) = gap::missing_part(&registered.loaded.flake) {
+    if let Some(part) = gap::missing_part(flake) {
         note(&format!("calling it needs {part}, which this release does not have yet"));
     }
     let folder = request.host_path.parent().unwrap_or(Path::new("/"));
@@ -97,7 +99,7 @@ fn explain(error: RegisterError, scope: Scope, request: &Request) -> Failure {
             }
             None => "--force replaces it".to_owned(),
         },
-        RegisterError::Protected(_) => "register the command at another path".to_owned(),
+        RegisterError::Reserved(_) => "register it under another name".to_owned(),
         RegisterError::Change(flake_core::transaction::ChangeError::System { source, .. })
             if scope == Scope::User && source.kind() == std::io::ErrorKind::PermissionDenied =>
         {

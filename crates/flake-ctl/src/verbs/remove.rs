@@ -9,42 +9,42 @@ use flake_core::host_path;
 use flake_core::place::Places;
 use flake_core::remove::{self, RemoveError, Removed};
 use flake_schema::load_flake;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 pub(crate) fn run(args: &RemoveArgs) -> Result<Exit, Failure> {
     let session = Session::open()?;
-    if let Some(app) = &args.app {
-        let app = absolute(app, &session);
-        let removed = remove::command(&app, &session.places, &session.store, args.force);
-        say_removed(&removed.map_err(|error| explain(error, &session))?)?;
+    match (&args.app, &args.container) {
+        (Some(app), _) => command(app, args.force, &session),
+        (None, Some(image)) => with_image(image, args.force, &session),
+        (None, None) => Ok(Exit::Done),
     }
-    let Some(image) = &args.container else { return Ok(Exit::Done) };
-    let removed = remove::image(image, &session.places, &session.store, args.force)
-        .map_err(|error| explain(error, &session))?;
-    removed.registrations.iter().try_for_each(say_removed)?;
-    if removed.image {
-        output::print(format!("removed image {image}\n").as_bytes())?;
-    }
+}
+
+fn command(app: &Path, force: bool, session: &Session) -> Result<Exit, Failure> {
+    let path = session.caller.cwd.as_deref().map_or_else(|| app.to_owned(), |cwd| cwd.join(app));
+    let removed = remove::command(&path, &session.places, &session.store, force)
+        .map_err(|error| explain(error, session))?;
+    note_foreign(&removed);
+    Ok(Exit::Done)
+}
+
+/// Which commands went is not on the command line, so they are listed.
+fn with_image(image: &str, force: bool, session: &Session) -> Result<Exit, Failure> {
+    let removed = remove::image(image, &session.places, &session.store, force)
+        .map_err(|error| explain(error, session))?;
+    let paths = removed.registrations.iter().filter_map(|removed| removed.host_path.as_deref());
+    output::print(paths.map(|path| format!("{}\n", path.display())).collect::<String>().as_bytes())?;
+    removed.registrations.iter().for_each(note_foreign);
     for error in &removed.unreadable {
         note(&format!("left alone, it may be of this image: {error}"));
     }
     Ok(Exit::Done)
 }
 
-fn absolute(path: &Path, session: &Session) -> PathBuf {
-    session.caller.cwd.as_deref().map_or_else(|| path.to_owned(), |cwd| cwd.join(path))
-}
-
-fn say_removed(removed: &Removed) -> Result<(), Failure> {
-    let what = match &removed.host_path {
-        Some(path) => path.display().to_string(),
-        None => removed.name.to_string(),
-    };
-    output::print(format!("removed {what}\n").as_bytes())?;
-    if removed.foreign {
-        note(&format!("{what} is not a link to the launcher and stays"));
+fn note_foreign(removed: &Removed) {
+    if let (true, Some(path)) = (removed.foreign, &removed.host_path) {
+        note(&format!("{} is not a link to the launcher and stays", path.display()));
     }
-    Ok(())
 }
 
 fn explain(error: RemoveError, session: &Session) -> Failure {

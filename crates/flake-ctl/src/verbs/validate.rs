@@ -24,7 +24,7 @@ pub(crate) fn run(args: &ValidateArgs) -> Result<Exit, Failure> {
     };
     match checked {
         Ok((file, part)) => {
-            output::print(format!("{} is valid\n", file.display()).as_bytes())?;
+            output::print(format!("{}: valid\n", file.display()).as_bytes())?;
             if let Some(part) = part {
                 note(&format!("calling it needs {part}, which this release does not have yet"));
             }

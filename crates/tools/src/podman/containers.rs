@@ -1,6 +1,7 @@
 //! Containers in podman's store.
 
 use super::Podman;
+use super::images::SCRATCH_LABEL;
 use crate::run::{ToolError, capture};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -60,12 +61,14 @@ impl Podman {
         self.containers(&format!("label={label}"))
     }
 
-    /// All containers made of an image, running or not.
+    /// All containers made of an image, running or not, but for those that only a file is copied from.
     ///
     /// # Errors
     /// Podman's own failure.
     pub fn containers_of_image(&self, image: &str) -> Result<Vec<Container>, ToolError> {
-        self.containers(&format!("ancestor={image}"))
+        let mut containers = self.containers(&format!("ancestor={image}"))?;
+        containers.retain(|container| container.label(SCRATCH_LABEL).is_none());
+        Ok(containers)
     }
 
     fn containers(&self, filter: &str) -> Result<Vec<Container>, ToolError> {

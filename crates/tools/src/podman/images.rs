@@ -1,6 +1,6 @@
 //! Images in podman's store.
 
-use super::Podman;
+use super::{GraphDriver, Podman};
 use crate::run::{ToolError, capture, show};
 use flake_sys::interrupt;
 use serde::Deserialize;
@@ -21,6 +21,9 @@ pub struct Image {
     /// What it is made to run.
     #[serde(default)]
     pub config: Option<Config>,
+    /// Where its layers are.
+    #[serde(default)]
+    pub graph_driver: GraphDriver,
 }
 
 /// The part of an image's configuration that is of interest here.
@@ -60,6 +63,9 @@ pub enum ImageFile {
     /// It is a link, a folder or something else that is not a plain file.
     NotAFile,
 }
+
+/// Marks a container that only a file is copied from.
+pub(super) const SCRATCH_LABEL: &str = "flake.scratch";
 
 impl Podman {
     /// Whether the store has an image.
@@ -158,16 +164,24 @@ impl Podman {
         show(self.command(["pull", "--"]).arg(uri))
     }
 
-    /// Reads a file out of an image, at most `most` bytes of it. Nothing of the image runs: a container
-    /// is made, never started, and removed.
+    /// Reads a file in the root of an image, at most `most` bytes of it. Nothing of the image runs: the file is looked
+    /// for in the layers, or where they do not tell, a container is made, never started, and removed.
     ///
     /// # Errors
     /// Podman's own failure.
-    pub fn read_image_file(&self, image: &str, path: &str, most: u64) -> Result<ImageFile, ToolError> {
+    pub fn read_image_file(&self, image: &str, name: &str, most: u64) -> Result<ImageFile, ToolError> {
+        match self.image_inspect(image)?.graph_driver.read(name, most) {
+            Some(file) => Ok(file),
+            None => self.copy_image_file(image, name, most),
+        }
+    }
+
+    fn copy_image_file(&self, image: &str, name: &str, most: u64) -> Result<ImageFile, ToolError> {
         let container = Scratch { podman: self, name: format!("flake-read-{}", std::process::id()) };
-        let create = ["create", "--pull=never", "--net=none", "--name", &container.name, "--", image, "/"];
-        capture(&mut self.command(create))?;
-        let mut copy = self.command(["cp", &format!("{}:{path}", container.name), "-"]);
+        let mut create = self.command(["create", "--pull=never", "--net=none", "--label", SCRATCH_LABEL]);
+        capture(create.args(["--name", &container.name, "--", image, "/"]))?;
+        let path = format!("{}:/{name}", container.name);
+        let mut copy = self.command(["cp", &path, "-"]);
         copy.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let program = || self.program.path().display().to_string();
         let failed = |source| ToolError::Start { program: program(), source };
