@@ -6,6 +6,7 @@ mod error;
 mod link;
 mod neighbours;
 mod relay;
+mod screen;
 mod streams;
 
 pub use error::SessionError;
@@ -125,6 +126,8 @@ pub struct Session {
     hello_by: Option<Instant>,
     greeted: bool,
     running: bool,
+    /// Signals that came between the agent's greeting and its word that the command runs.
+    early: Vec<Received>,
     /// Descriptors of this process that the command has now.
     handed_on: Vec<u16>,
     ignored: SignalSet,
@@ -168,12 +171,17 @@ impl Session {
             link: Link::new(socket)?,
             starter: None,
             agent: None,
-            console: streams.window.is_some().then(Console::open).transpose()?,
+            console: streams
+                .window
+                .is_some()
+                .then(|| Console::open(streams.has_whole_screen()))
+                .transpose()?,
             neighbours: Neighbours::default(),
             // A session that was opened by somebody else is up already.
             hello_by: Some(Instant::now() + HELLO_WITHIN),
             greeted: false,
             running: false,
+            early: Vec::new(),
             handed_on: streams.passed().collect(),
             ignored: inherited::ignored(),
         })
@@ -308,6 +316,9 @@ impl Session {
                     let window = console.window();
                     self.link.say(&Request::Resize(window))?;
                 }
+                for received in std::mem::take(&mut self.early) {
+                    self.receive_signal(received)?;
+                }
             }
             Reply::Stopped { signal } => self.stop(i32::from(signal))?,
             Reply::Exit(Closing::Exited(status)) => return Ok(Some(End::Exited(status))),
@@ -361,8 +372,25 @@ impl Session {
         } else if is(Signal::TSTP) || is(Signal::TTIN) || is(Signal::TTOU) {
             signals::stop_by(number);
         } else if is_deadly(number) {
-            return Ok(Some(End::Interrupted(number)));
+            return self.before_the_command(received);
         }
+        Ok(None)
+    }
+
+    /// A signal while the environment comes up ends the call at once; but the command may run already
+    /// and have been seen to run, though the agent's word of it was not read yet.
+    fn before_the_command(&mut self, received: Received) -> Result<Option<End>, SessionError> {
+        while self.link.fill()? {}
+        if let Some(end) = self.frames()? {
+            return Ok(Some(end));
+        }
+        if self.running {
+            return self.receive_signal(received);
+        }
+        if !self.greeted {
+            return Ok(Some(End::Interrupted(received.number)));
+        }
+        self.early.push(received);
         Ok(None)
     }
 

@@ -43,7 +43,7 @@ pub(crate) fn run(
 
 /// Starts the environment and stays until the command has ended.
 fn session(engine: &Podman, launch: &Launch) -> Result<Ending, Refusal> {
-    let files = if rustix::process::geteuid().is_root() { Files::Relayed } else { Files::Passed };
+    let files = if launch.as_root { Files::Relayed } else { Files::Passed };
     let signals = Session::signals()?;
     let mut streams = Streams::gather(&launch.args, files)?;
     let started = engine.start(launch)?;

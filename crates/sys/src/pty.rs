@@ -2,9 +2,9 @@
 
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, unlockpt};
-use rustix::termios::{OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
+use rustix::termios::{SpecialCodeIndex, Termios};
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
 /// Both ends of a new pseudo-terminal, closed on exec.
 #[derive(Debug)]
@@ -28,18 +28,6 @@ pub fn open() -> io::Result<Pty> {
     let peer = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
     let slave = ioctl_tiocgptpeer(&master, peer)?;
     Ok(Pty { master, slave })
-}
-
-/// Puts a terminal into raw mode and returns how it was.
-///
-/// # Errors
-/// What the kernel says; not a terminal, most likely.
-pub fn make_raw(terminal: impl AsFd) -> io::Result<Termios> {
-    let before = tcgetattr(&terminal)?;
-    let mut raw = before.clone();
-    raw.make_raw();
-    tcsetattr(&terminal, OptionalActions::Now, &raw)?;
-    Ok(before)
 }
 
 /// The special characters of a terminal's settings, in the kernel's order.

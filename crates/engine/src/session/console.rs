@@ -3,7 +3,7 @@
 use super::Source;
 use super::error::SessionError;
 use super::neighbours::Neighbours;
-use flake_sys::pty;
+use super::screen::Screen;
 use flake_wire::Window;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Mode, OFlags, open};
@@ -25,8 +25,9 @@ pub(super) struct Console {
     /// Opened anew, so that non-blocking mode is nobody else's.
     tty: OwnedFd,
     master: Option<OwnedFd>,
-    /// How the terminal was, while it is in raw mode.
+    /// How the terminal was, while it is this process' turn on it.
     before: Option<Termios>,
+    screen: Screen,
     typed: Vec<u8>,
     shown: Vec<u8>,
     hung_up: bool,
@@ -34,11 +35,20 @@ pub(super) struct Console {
 
 impl Console {
     /// The controlling terminal.
-    pub(super) fn open() -> Result<Self, SessionError> {
+    pub(super) fn open(has_whole_screen: bool) -> Result<Self, SessionError> {
         let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
         let tty =
             open("/dev/tty", flags, Mode::empty()).map_err(|error| SessionError::Terminal(error.into()))?;
-        Ok(Self { tty, master: None, before: None, typed: Vec::new(), shown: Vec::new(), hung_up: false })
+        let screen = Screen::new(has_whole_screen);
+        Ok(Self {
+            tty,
+            master: None,
+            before: None,
+            screen,
+            typed: Vec::new(),
+            shown: Vec::new(),
+            hung_up: false,
+        })
     }
 
     /// The window's size now.
@@ -57,8 +67,20 @@ impl Console {
     /// Puts the terminal into raw mode, if it is this process' turn on it.
     pub(super) fn take(&mut self) {
         if self.before.is_none() && self.is_foreground() {
-            self.before = pty::make_raw(&self.tty).ok();
+            self.before = tcgetattr(&self.tty).ok();
+            self.set_modes();
         }
+    }
+
+    /// Raw for the keyboard; the screen as its own part decides.
+    fn set_modes(&mut self) {
+        let Some(before) = &self.before else { return };
+        let mut raw = before.clone();
+        raw.make_raw();
+        if self.screen.keeps_processing(self.master.as_ref()) {
+            raw.output_modes = before.output_modes;
+        }
+        let _ = tcsetattr(&self.tty, OptionalActions::Now, &raw);
     }
 
     /// Gives the terminal back as it was.
@@ -151,7 +173,11 @@ impl Console {
         match rustix::io::read(master, &mut buffer) {
             Ok(length @ 1..) => {
                 if !self.hung_up {
-                    self.shown.extend_from_slice(&buffer[..length]);
+                    let is_processed = self.before.is_none() || self.screen.is_kept();
+                    if self.before.is_some() && self.screen.changed(master) {
+                        self.set_modes();
+                    }
+                    self.screen.show(&buffer[..length], is_processed, &mut self.shown);
                 }
                 self.flush();
             }
@@ -176,6 +202,8 @@ impl Console {
 
     /// Shows everything the command has written so far.
     pub(super) fn flush_all(&mut self) {
+        self.read_master_to_end();
+        self.screen.finish(&mut self.shown);
         loop {
             let before = self.shown.len();
             self.read_master_to_end();

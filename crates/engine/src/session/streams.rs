@@ -103,6 +103,11 @@ impl Streams {
         Relays(self.relays.drain(..).map(Relay::start).collect())
     }
 
+    /// Whether the command's output is the terminal, so that nobody behind it in a pipeline writes there.
+    pub(super) fn has_whole_screen(&self) -> bool {
+        self.table.iter().any(|stream| stream.number == 1 && stream.source == Source::Terminal)
+    }
+
     /// The numbers of those that are passed.
     pub(super) fn passed(&self) -> impl Iterator<Item = u16> {
         self.table.iter().filter(|stream| stream.source == Source::Passed).map(|stream| stream.number)
