@@ -271,7 +271,7 @@ impl Session {
             }
             Source::Master => {
                 if let Some(console) = &mut self.console {
-                    console.read_master();
+                    let _ = console.read_master();
                 }
             }
             // Written by the flush before the next wait.

@@ -161,13 +161,13 @@ impl Console {
         }
     }
 
-    /// Takes what the command shows.
-    pub(super) fn read_master(&mut self) {
+    /// Takes what the command shows; says whether there was something, or may be when there is room.
+    pub(super) fn read_master(&mut self) -> bool {
         self.flush();
-        let Some(master) = &self.master else { return };
+        let Some(master) = &self.master else { return false };
         let room = BUFFER.saturating_sub(self.shown.len());
         if room == 0 {
-            return;
+            return true;
         }
         let mut buffer = vec![0; room];
         match rustix::io::read(master, &mut buffer) {
@@ -180,10 +180,15 @@ impl Console {
                     self.screen.show(&buffer[..length], is_processed, &mut self.shown);
                 }
                 self.flush();
+                true
             }
-            Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => {}
+            Err(rustix::io::Errno::INTR) => true,
+            Err(rustix::io::Errno::AGAIN) => false,
             // Nobody has the other end open any more.
-            Ok(_) | Err(_) => self.master = None,
+            Ok(_) | Err(_) => {
+                self.master = None;
+                false
+            }
         }
     }
 
@@ -202,26 +207,15 @@ impl Console {
 
     /// Shows everything the command has written so far.
     pub(super) fn flush_all(&mut self) {
-        self.read_master_to_end();
-        self.screen.finish(&mut self.shown);
         loop {
-            let before = self.shown.len();
-            self.read_master_to_end();
-            if self.shown.is_empty() || self.hung_up {
-                return;
+            let is_more = self.read_master();
+            if !is_more {
+                self.screen.finish(&mut self.shown);
+                self.flush();
             }
-            self.flush();
-            if self.shown.len() >= before && !self.wait_for_screen() {
-                return;
-            }
-        }
-    }
-
-    fn read_master_to_end(&mut self) {
-        while self.shown.len() < BUFFER && self.master.is_some() {
-            let before = self.shown.len();
-            self.read_master();
-            if self.shown.len() <= before {
+            let is_through = self.shown.is_empty() && !is_more;
+            let is_stuck = !self.shown.is_empty() && !self.wait_for_screen();
+            if self.hung_up || is_through || is_stuck {
                 return;
             }
         }
