@@ -17,9 +17,7 @@ pub(crate) struct Built {
 
 /// Builds launcher, management command and agent in release mode.
 pub(crate) fn build() -> Result<Built> {
-    let root = workspace_root();
-    let target_dir =
-        env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |dir| root.join(dir));
+    let target_dir = target_dir();
     cargo(&["build", "--release", "--package", "flake-pilot", "--package", "flake-ctl"], &[])?;
 
     // With an explicit target the flag does not reach proc macros, which cannot be static.
@@ -37,6 +35,12 @@ pub(crate) fn build() -> Result<Built> {
         ctl: target_dir.join("release/flake-ctl"),
         sci: static_dir.join(triple).join("release/sci"),
     })
+}
+
+/// Where cargo builds.
+pub(crate) fn target_dir() -> PathBuf {
+    let root = workspace_root();
+    env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |dir| root.join(dir))
 }
 
 /// The folder of the workspace's `Cargo.toml`.
@@ -59,7 +63,8 @@ fn cargo(args: &[&str], envs: &[(&str, &std::ffi::OsStr)]) -> Result<()> {
     Ok(())
 }
 
-fn host_triple() -> Result<String> {
+/// The machine that is built on.
+pub(crate) fn host_triple() -> Result<String> {
     let output = Command::new("rustc").arg("-vV").output().context("cannot run rustc")?;
     let text = String::from_utf8(output.stdout).context("rustc -vV is not UTF-8")?;
     text.lines()

@@ -34,7 +34,8 @@ pub(crate) fn stage(prefix: &Path) -> Result<()> {
 /// Copies a program beside its place and renames it over, so that a running one is not disturbed.
 fn install(from: &Path, to: &Path) -> Result<()> {
     let fresh = to.with_extension("new");
-    fs::copy(from, &fresh).with_context(|| format!("cannot copy {} to {}", from.display(), fresh.display()))?;
+    fs::copy(from, &fresh)
+        .with_context(|| format!("cannot copy {} to {}", from.display(), fresh.display()))?;
     fs::set_permissions(&fresh, fs::Permissions::from_mode(0o755))?;
     fs::rename(&fresh, to).with_context(|| format!("cannot write {}", to.display()))
 }
