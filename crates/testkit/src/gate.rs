@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::podman_conf;
+
 /// `CAP_SYS_ADMIN`, the capability that mounting needs.
 const SYS_ADMIN: u32 = 21;
 
@@ -31,6 +33,11 @@ pub fn missing() -> Option<String> {
         if !Path::new(program).exists() {
             return Some(format!("needs {program}: apt-get install {package}"));
         }
+    }
+    if !podman_conf::unified_cgroups() && !Path::new("/usr/sbin/runc").exists() {
+        return Some(
+            "needs runc, since this host has version 1 control groups: apt-get install runc".to_owned(),
+        );
     }
     if !knows_overlay() {
         return Some("needs a kernel with overlay file systems".to_owned());

@@ -1,8 +1,9 @@
 //! The `main` of a test binary.
 //!
-//! The binary runs three times. The first run, on the machine, makes the scratch directory, builds the product and
-//! cleans up at the end. It starts the second in a pid namespace, as the init of the scratch host. That starts the
-//! third, which runs the trials. When the first or the second is killed, the kernel takes everything down.
+//! The binary runs three times. The first run, on the machine, makes the scratch directory, builds the
+//! product and cleans up at the end. It starts the second in a pid namespace, as the init of the scratch
+//! host. That starts the third, which runs the trials. When the first or the second is killed, the kernel
+//! takes everything down.
 
 use std::fmt::Display;
 use std::io::Write as _;
@@ -123,7 +124,8 @@ fn first_process(scratch: &Path) -> Result<ExitCode> {
     init::reap_until_end(&mut trials)
 }
 
-/// Closes what the caller of the tests left open and handles the signals it ignores: the tests would inherit both.
+/// Closes what the caller of the tests left open and handles the signals it ignores: the tests would inherit
+/// both.
 const CLEAN: &str = r#"
     for fd in /proc/$$/fd/*; do
         fd=${fd##*/}; [ "$fd" -le 2 ] || eval "exec $fd>&-"

@@ -1,9 +1,10 @@
 //! A host of its own for a test binary, made of namespaces.
 //!
-//! It looks like the machine below it: the same programs and files. But /etc, /root, /usr and /var/lib are overlays
-//! whose changes go to a scratch directory, /home, /run, /tmp and /dev/shm are private, and so are the processes, the
-//! network (there is only the loopback), the host name and the mounts. So tests may add users, sudo rules, podman
-//! configuration and programs in their real places, and what they break is gone with the namespaces.
+//! It looks like the machine below it: the same programs and files. But /etc, /root, /usr and /var/lib are
+//! overlays whose changes go to a scratch directory, /home, /run, /tmp and /dev/shm are private, and so are
+//! the processes, the network (there is only the loopback), the host name and the mounts. So tests may add
+//! users, sudo rules, podman configuration and programs in their real places, and what they break is gone
+//! with the namespaces.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -96,8 +97,8 @@ impl ScratchHost {
         Call::new(command)
     }
 
-    /// Has `owner` register `target` of `image` as NAME in the owner's directory of programs, with further `options`
-    /// of `flake-ctl podman register`, and gives the path that is then called.
+    /// Has `owner` register `target` of `image` as NAME in the owner's directory of programs, with further
+    /// `options` of `flake-ctl podman register`, and gives the path that is then called.
     ///
     /// # Errors
     ///

@@ -7,7 +7,8 @@ use nix::sys::wait::{WaitStatus, wait};
 use crate::Result;
 use crate::error::Context as _;
 
-/// Starts `command`, waits for it and for everything that becomes an orphan, and gives the status as a shell does.
+/// Starts `command`, waits for it and for everything that becomes an orphan, and gives the status as a shell
+/// does.
 ///
 /// When this process ends the kernel kills all others of its pid namespace.
 pub(crate) fn reap_until_end(command: &mut Command) -> Result<ExitCode> {

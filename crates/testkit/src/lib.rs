@@ -1,8 +1,9 @@
 //! What the tests of Flake Pilot stand on.
 //!
-//! Tests of a launcher need users, subordinate ids, sudo rules and podman stores, and none of that may be made on
-//! the machine they run on. So a test binary calls [`run`] as its whole `main`: it re-executes itself inside a
-//! [`ScratchHost`], a set of private namespaces that looks like this machine, in which everything can be changed.
+//! Tests of a launcher need users, subordinate ids, sudo rules and podman stores, and none of that may be
+//! made on the machine they run on. So a test binary calls [`run`] as its whole `main`: it re-executes itself
+//! inside a [`ScratchHost`], a set of private namespaces that looks like this machine, in which everything
+//! can be changed.
 //!
 //! * [`run`], [`Suite`], [`trial`]: the harness
 //! * [`ScratchHost`]: the host, its [`users`](User), its podman stores, the installed product

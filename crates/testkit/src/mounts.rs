@@ -10,7 +10,8 @@ use crate::error::Context as _;
 
 const NOTHING: Option<&str> = None;
 
-/// Cuts the mounts of this namespace off from the machine's; podman inside still finds them shared, as it expects.
+/// Cuts the mounts of this namespace off from the machine's; podman inside still finds them shared, as it
+/// expects.
 pub(crate) fn detach() -> Result<()> {
     for flags in [MsFlags::MS_PRIVATE, MsFlags::MS_SHARED] {
         mount(NOTHING, "/", NOTHING, flags | MsFlags::MS_REC, NOTHING).context(|| "detach the mounts")?;

@@ -1,8 +1,9 @@
 //! Podman's configuration on a scratch host.
 //!
-//! A scratch host has no systemd, so control groups are managed by podman itself and events go to a file. The rest
-//! is podman's default unless the machine is odd: crun refuses a host with version 1 control groups, and without
-//! `CAP_SYS_RESOURCE` podman's default limits cannot be set. Keys: containers.conf(5), containers-storage.conf(5).
+//! A scratch host has no systemd, so control groups are managed by podman itself and events go to a file. The
+//! rest is podman's default unless the machine is odd: crun refuses a host with version 1 control groups, and
+//! without `CAP_SYS_RESOURCE` podman's default limits cannot be set. Keys: containers.conf(5),
+//! containers-storage.conf(5).
 
 use std::fs;
 use std::path::Path;
@@ -46,6 +47,7 @@ fn containers() -> String {
     )
 }
 
-fn unified_cgroups() -> bool {
+/// Whether there are only version 2 control groups.
+pub(crate) fn unified_cgroups() -> bool {
     Path::new("/sys/fs/cgroup/cgroup.controllers").exists()
 }

@@ -7,13 +7,15 @@ use std::path::{Path, PathBuf};
 use crate::error::Context as _;
 use crate::{Error, Result};
 
-/// Where scratch directories go: container stores need a file system that can be the upper side of an overlay.
+/// Where scratch directories go: container stores need a file system that can be the upper side of an
+/// overlay.
 const BASES: [&str; 2] = ["/var/tmp", "/tmp"];
 const PREFIX: &str = "flake-scratch-";
 const OVERLAYFS_MAGIC: u64 = 0x794c_7630;
 const TMPFS_MAGIC: u64 = 0x0102_1994;
 
-/// A scratch directory; held by a lock so that a later run can tell a dead one, removed with [`Scratch::remove`].
+/// A scratch directory; held by a lock so that a later run can tell a dead one, removed with
+/// [`Scratch::remove`].
 #[derive(Debug)]
 pub(crate) struct Scratch {
     dir: PathBuf,
@@ -72,7 +74,8 @@ fn sweep(base: &Path) {
     }
 }
 
-/// Removes `dir`, but never through a mount: below a scratch directory there may be binds of real directories.
+/// Removes `dir`, but never through a mount: below a scratch directory there may be binds of real
+/// directories.
 fn remove(dir: &Path) -> Result<()> {
     let mounts = fs::read_to_string("/proc/self/mountinfo").context(|| "read the mounts")?;
     let below = |line: &str| line.split(' ').nth(4).is_some_and(|point| Path::new(point).starts_with(dir));

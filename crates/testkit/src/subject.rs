@@ -81,8 +81,8 @@ impl Subject {
         Ok(Conversation::new(self.call(&["sh", "-c", script]).spawn()?))
     }
 
-    /// `bash -c SCRIPT` with `$APP`, `$MISSING` and `$PLAIN` set to the paths, in a terminal of 24 rows and 80
-    /// columns.
+    /// `bash -c SCRIPT` with `$APP`, `$MISSING` and `$PLAIN` set to the paths, in a terminal of 24 rows and
+    /// 80 columns.
     ///
     /// # Errors
     ///

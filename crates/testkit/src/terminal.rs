@@ -41,8 +41,8 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// Starts `session`, which makes itself a session leader, as `setsid --ctty` does, on a terminal that belongs to
-    /// the user with id `owner`.
+    /// Starts `session`, which makes itself a session leader, as `setsid --ctty` does, on a terminal that
+    /// belongs to the user with id `owner`.
     pub(crate) fn start(mut session: Command, owner: u32, rows: u16, columns: u16) -> Result<Self> {
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
         let master = rustix::pty::openpt(flags).context(|| "open a pseudo terminal")?;

@@ -48,7 +48,8 @@ impl User {
         (self.id != 0).then(|| PathBuf::from(format!("/run/user/{}", self.id)))
     }
 
-    /// A command run as this user, at home, with the environment and groups of a fresh login and nothing else.
+    /// A command run as this user, at home, with the environment and groups of a fresh login and nothing
+    /// else.
     #[must_use]
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new("/usr/bin/setpriv");
@@ -70,7 +71,8 @@ impl User {
     }
 }
 
-/// Adds everybody to the private /etc, makes their homes in `scratch`, and leaves sudo with the rules given here.
+/// Adds everybody to the private /etc, makes their homes in `scratch`, and leaves sudo with the rules given
+/// here.
 pub(crate) fn add_all(scratch: &Path) -> Result<()> {
     rewrite("passwd", |user| {
         format!("{0}:x:{1}:{1}:{0}:{2}:/bin/bash", user.name, user.id, user.home().display())

@@ -1,4 +1,5 @@
-//! Whether a scratch host keeps its promises: podman works in it for root and for users, and the machine never notices.
+//! Whether a scratch host keeps its promises: podman works in it for root and for users, and the machine
+//! never notices.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;

@@ -1,5 +1,5 @@
-//! Identity and sharing: with `share: [cwd]` and `user: caller` the app is the caller and works in the caller's
-//! directory; without sharing it sees nothing of the host.
+//! Identity and sharing: with `share: [cwd]` and `user: caller` the app is the caller and works in the
+//! caller's directory; without sharing it sees nothing of the host.
 
 mod apps;
 mod environment;

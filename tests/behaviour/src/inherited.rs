@@ -67,8 +67,8 @@ fn dispositions(scene: &Scene<'_>) -> Result<()> {
 
 const PIPE_AND_USR1: u64 = 1 << 12 | 1 << 9;
 
-/// The name and the set of a line of /proc/PID/status, without signals 32 and up: C libraries keep those from being
-/// changed, so they are whatever the first process of the machine left them.
+/// The name and the set of a line of /proc/PID/status, without signals 32 and up: C libraries keep those from
+/// being changed, so they are whatever the first process of the machine left them.
 fn classic(line: &str) -> Result<(String, u64)> {
     let (name, set) = line.split_once(":\t").context("no set")?;
     Ok((name.to_owned(), u64::from_str_radix(set, 16)? & 0x7fff_ffff))

@@ -1,7 +1,8 @@
 //! Keys that mean something, and the end of the terminal.
 
 use anyhow::{Result, ensure};
-use flake_testkit::{Ended, processes};
+use flake_testkit::processes::{self, Process};
+use flake_testkit::{Ended, until};
 
 use crate::scene::{Case, Scene};
 
@@ -53,9 +54,19 @@ fn pipeline(scene: &Scene<'_>, script: &str) -> Result<()> {
     Ok(())
 }
 
+/// No shell in between: ash does not die of SIGQUIT.
 fn quit(scene: &Scene<'_>) -> Result<()> {
-    let script = r#"ulimit -c 0; exec "$APP" sh -c "echo ready; exec sleep MARK""#;
-    let ended = after_key(scene, script, "\x1c")?;
+    let ended = scene.same(|subject| {
+        let mark = scene.host.mark();
+        let terminal = subject.terminal(&format!(r#"ulimit -c 0; exec "$APP" sleep {mark}"#))?;
+        let asleep = |process: &Process| process.line.starts_with("/bin/busybox sleep");
+        let running = || processes::marked(&mark).iter().any(asleep).then_some(());
+        until("the app", running, || terminal.seen())?;
+        terminal.send("\x1c")?;
+        let ended = terminal.end()?;
+        processes::until_gone(&mark)?;
+        Ok(ended)
+    })?;
     ensure!(ended.signal == Some(3), "{ended:?}");
     Ok(())
 }

@@ -1,8 +1,9 @@
 //! The behaviour suite: what "as if it were installed" means, as cases.
 //!
-//! A case is written once, for any [`Subject`](flake_testkit::Subject) whose target is busybox. It does something
-//! with the subject and with the plain host command as control, and insists on the same result. A new engine or way
-//! of launching is one more subject; no case knows which one it runs for, and none is left out for one.
+//! A case is written once, for any [`Subject`](flake_testkit::Subject) whose target is busybox. It does
+//! something with the subject and with the plain host command as control, and insists on the same result. A
+//! new engine or way of launching is one more subject; no case knows which one it runs for, and none is left
+//! out for one.
 
 mod argv;
 mod crowd;

@@ -1,6 +1,7 @@
 //! The app in a terminal: what it sees, what it shows, and what it leaves.
 //!
-//! Where nothing depends on timing, everything the terminal showed is compared with the control, byte for byte.
+//! Where nothing depends on timing, everything the terminal showed is compared with the control, byte for
+//! byte.
 
 use anyhow::{Result, ensure};
 
@@ -112,6 +113,7 @@ fn pipe_out(scene: &Scene<'_>) -> Result<()> {
         let terminal = subject.terminal(&format!(r#""$APP" sh -c '{app}' | od -An -c"#))?;
         terminal.expect("ready\r\n")?;
         terminal.send("ab\r")?;
+        terminal.expect("ab\r\n")?;
         terminal.send("\x04")?;
         Ok(terminal.end()?)
     })?;

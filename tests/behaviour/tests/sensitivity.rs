@@ -1,6 +1,8 @@
-//! Whether the behaviour suite can fail: it is run on `podman run`, which is known not to behave as a host command.
+//! Whether the behaviour suite can fail: it is run on `podman run`, which is known not to behave as a host
+//! command.
 //!
-//! With `FLAKE_ALL_CASES=1` every case is run, which takes minutes, since a case that hangs has to reach its deadline.
+//! With `FLAKE_ALL_CASES=1` every case is run, which takes minutes, since a case that hangs has to reach its
+//! deadline.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;

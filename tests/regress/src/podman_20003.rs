@@ -1,4 +1,5 @@
-//! podman-container-tools/podman 20003: a hang-up does not reach a process in the container that has children.
+//! podman-container-tools/podman 20003: a hang-up does not reach a process in the container that has
+//! children.
 
 use anyhow::{Result, ensure};
 use flake_testkit::processes;

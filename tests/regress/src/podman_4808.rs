@@ -1,4 +1,5 @@
-//! podman-container-tools/podman 4808: a file with the id of a dead container keeps the next one from starting.
+//! podman-container-tools/podman 4808: a file with the id of a dead container keeps the next one from
+//! starting.
 //!
 //! So state of every kind that a crash could leave is put where this and older launchers have theirs.
 

@@ -80,7 +80,8 @@ fn descriptors(apps: &Apps<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The program that is the first process in there is the host's file; the app can neither write nor replace it.
+/// The program that is the first process in there is the host's file; the app can neither write nor replace
+/// it.
 fn agent(apps: &Apps<'_>) -> Result<()> {
     let before = fs::read("/usr/libexec/flake-pilot/sci")?;
     let script = r#"

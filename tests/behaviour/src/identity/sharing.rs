@@ -129,7 +129,8 @@ fn data(apps: &Apps<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A directory that was removed under the caller: one message or the image's directory, but no hang and no noise.
+/// A directory that was removed under the caller: one message or the image's directory, but no hang and no
+/// noise.
 fn gone(apps: &Apps<'_>) -> Result<()> {
     let dir = apps.directory()?;
     let mut command = apps.user.command("/usr/bin/bash");

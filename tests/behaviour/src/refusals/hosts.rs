@@ -54,7 +54,8 @@ fn read_only_home(flakes: &Flakes<'_>) -> Result<()> {
     works(&outcome).or_else(|_| refused(&outcome, "read-only"))
 }
 
-/// A system flake with files of several owners, called by somebody who has one id: the message says what is missing.
+/// A system flake with files of several owners, called by somebody who has one id: the message says what is
+/// missing.
 fn no_subordinate_ids(flakes: &Flakes<'_>) -> Result<()> {
     let app = flakes.host.register(&ROOT, ("nosub-flake", &Image::USERIMG, "/bin/busybox"), &[])?;
     let mut command = NOSUB.command(&app);
@@ -122,7 +123,7 @@ fn full_disk(flakes: &Flakes<'_>) -> Result<()> {
     FullDisk::fill()?;
     let outcome = register_as_bob(flakes, &[])?;
     ensure!(!outcome.success(), "{outcome}");
-    readable(&outcome, "full")?;
+    readable(&outcome, "no space left")?;
     ensure!(fs::symlink_metadata("/home/bob/full").is_err(), "the link was left");
     let left: Vec<_> = fs::read_dir(BOB_FLAKES)?.flatten().map(|entry| entry.file_name()).collect();
     ensure!(left == ["filler"], "{left:?}");
