@@ -13,13 +13,13 @@ use flake_testkit::{ADA, ROOT, ScratchHost, Subject, Suite, User, run, trial};
 type People = (&'static User, &'static User);
 
 /// Registered and called by root; by a user; registered by root and called by a user.
-const FLAKES: [(&str, People); 4] =
-    [("sudo", (&ROOT, &ADA)), ("rootful", (&ROOT, &ROOT)), ("rootless", (&ADA, &ADA)), ("system", (&ROOT, &ADA))];
+const FLAKES: [(&str, People); 3] =
+    [("rootful", (&ROOT, &ROOT)), ("rootless", (&ADA, &ADA)), ("system", (&ROOT, &ADA))];
 
 fn main() -> ExitCode {
     let mut trials = subject_trials("host", &ROOT, |_| Ok(Subject::control(&ROOT)));
     for (name, people) in FLAKES {
-        trials.extend(subject_trials(name, people.1, move |host| Subject::register(host, name, people, if name == "sudo" { &["--run-as", "root", "--network", "host"] } else { &[] })));
+        trials.extend(subject_trials(name, people.1, move |host| Subject::register(host, name, people, &[])));
     }
     let last = trial("nothing_is_left", |host| nothing_is_left(host, &[&ROOT, &ADA]));
     run(Suite { product: true, trials, last: vec![last] })
