@@ -1,8 +1,8 @@
 //! Signals sent to the launcher reach the app.
 
 use anyhow::{Result, ensure};
-use flake_testkit::Conversation;
 use flake_testkit::processes::{self, Process};
+use flake_testkit::{Conversation, until};
 use nix::sys::signal::Signal;
 
 use crate::scene::{Case, Scene};
@@ -40,7 +40,9 @@ fn ends(scene: &Scene<'_>, signal: Signal) -> Result<()> {
         let mark = scene.host.mark();
         let app = subject.talk(&format!("echo ready; exec sleep {mark}"))?;
         app.expect("ready\n")?;
-        ensure!(!processes::marked(&mark).is_empty(), "the app is not among the processes");
+        // While it is on the way from the shell to sleep it has no command line.
+        let running = || (!processes::marked(&mark).is_empty()).then_some(());
+        until("the app among the processes", running, String::new)?;
         app.signal(signal);
         let outcome = app.end()?;
         processes::until_gone(&mark)?;
@@ -58,7 +60,7 @@ fn at_once(scene: &Scene<'_>) -> Result<()> {
         let path = subject.app.to_string_lossy();
         let launcher = |process: &Process| process.line.starts_with(&*path);
         let running = || processes::marked(&mark).iter().any(launcher).then_some(());
-        flake_testkit::until("the start", running, String::new)?;
+        until("the start", running, String::new)?;
         app.signal(Signal::SIGTERM);
         let outcome = app.end()?;
         processes::until_gone(&mark)?;
