@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use flake_sys::interrupt;
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, IsTerminal, Write};
 
 /// Longest answer that is read, in bytes.
 const LONGEST: usize = 256;
@@ -20,18 +20,21 @@ pub(crate) fn confirm(question: &str) -> Result<bool, Failure> {
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
-/// A line of standard input. Not `read_line`, which goes on after a signal that asks to stop.
+/// A line of standard input, byte by byte, so that what follows it stays for others.
 fn line() -> io::Result<String> {
-    let mut input = io::stdin().lock();
+    let input = io::stdin();
     let mut line = Vec::new();
     let mut byte = [0];
     while line.len() < LONGEST {
-        match input.read(&mut byte) {
+        if !interrupt::wait_readable(&input)? {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        match rustix::io::read(&input, &mut byte) {
             Ok(0) => break,
             Ok(_) if byte == *b"\n" => break,
             Ok(_) => line.extend(byte),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted && interrupt::pending().is_none() => {}
-            Err(error) => return Err(error),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
         }
     }
     Ok(String::from_utf8_lossy(&line).into_owned())

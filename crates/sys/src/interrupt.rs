@@ -1,15 +1,23 @@
 //! A request to stop, noticed at the next step instead of ending the process in the middle of one.
 
+use nix::errno::Errno;
 use nix::libc;
+use nix::poll::{PollFd, PollFlags, poll};
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
+use std::io;
+use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
+
+const SIGNALS: [Signal; 4] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT];
+/// A signal interrupts a wait, but for one that comes just before it, or to another thread. In milliseconds.
+const LOOK_AGAIN: u8 = 100;
 
 static PENDING: AtomicI32 = AtomicI32::new(0);
 static HELD: AtomicUsize = AtomicUsize::new(0);
 
 /// From now on SIGINT, SIGTERM, SIGHUP and SIGQUIT are only noted; a signal that was ignored stays so.
 pub fn watch() {
-    for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT] {
+    for signal in SIGNALS {
         if crate::inherited::ignored().contains(signal as i32) {
             continue;
         }
@@ -38,6 +46,21 @@ pub fn held<T>(work: impl FnOnce() -> T) -> T {
 #[must_use]
 pub fn is_held() -> bool {
     HELD.load(Ordering::Relaxed) > 0
+}
+
+/// Waits until a descriptor has something to read, or its end; false when a stop was or is asked for before.
+///
+/// # Errors
+/// What the kernel says.
+pub fn wait_readable(descriptor: impl AsFd) -> io::Result<bool> {
+    while pending().is_none() {
+        let mut watched = [PollFd::new(descriptor.as_fd(), PollFlags::POLLIN)];
+        match poll(&mut watched, LOOK_AGAIN) {
+            Ok(0) | Err(Errno::EINTR) => {}
+            other => return Ok(other.map(|_| true)?),
+        }
+    }
+    Ok(false)
 }
 
 extern "C" fn note(number: libc::c_int) {

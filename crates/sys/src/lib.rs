@@ -6,6 +6,7 @@
 
 pub mod access;
 pub mod atomic;
+pub mod bound;
 pub mod fdpass;
 pub mod inherited;
 pub mod interrupt;

@@ -1,7 +1,6 @@
 //! Running an external program to its end.
 
-use flake_sys::interrupt;
-use rustix::event::{PollFd, PollFlags, poll};
+use flake_sys::{bound, interrupt};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use std::io::{self, Read};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -121,6 +120,7 @@ pub fn show(command: &mut Command) -> Result<ExitStatus, ToolError> {
 }
 
 fn start(command: &mut Command) -> Result<Child, ToolError> {
+    bound::bind(command);
     if interrupt::is_held() {
         // Out of reach of the keys of the terminal, which signal the whole foreground group.
         command.process_group(0);
@@ -133,20 +133,11 @@ fn wait(child: &mut Child) -> Result<ExitStatus, ToolError> {
     let failed = |source| ToolError::Start { program: "a child process".to_owned(), source };
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let watched = pid.and_then(|pid| Some((pid, pidfd_open(pid, PidfdFlags::empty()).ok()?)));
-    if let Some((pid, pidfd)) = watched {
-        let mut told = false;
-        loop {
-            if let Some(signal) = interrupt::pending().filter(|_| !told) {
-                told = true;
-                let named = Signal::from_named_raw(signal).unwrap_or(Signal::TERM);
-                let _ = kill_process(pid, named);
-            }
-            match poll(&mut [PollFd::new(&pidfd, PollFlags::IN)], None) {
-                Ok(_) => break,
-                Err(rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(failed(error.into())),
-            }
-        }
+    if let Some((pid, pidfd)) = watched
+        && !interrupt::wait_readable(&pidfd).map_err(failed)?
+    {
+        let signal = interrupt::pending().and_then(Signal::from_named_raw).unwrap_or(Signal::TERM);
+        let _ = kill_process(pid, signal);
     }
     let status = child.wait().map_err(failed)?;
     match interrupt::pending() {

@@ -1,0 +1,137 @@
+//! Killed at any moment, the next command puts things right.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+use flake_testkit::{Call, Image, Outcome, ROOT, ScratchHost};
+
+use crate::Case;
+use crate::files::State;
+use crate::told::{BOX, line};
+
+pub(crate) const ALONE: &[Case] = &[
+    ("killed_at_podmans_calls", at_calls),
+    ("killed_at_random_moments", at_random),
+    ("nothing_is_left_of_all_this", nothing_left),
+];
+
+/// How many random moments.
+const ROUNDS: u32 = 12;
+
+/// A signal that flake-ctl gets just before its podman call number `at`.
+pub(crate) struct Hit {
+    pub(crate) signal: &'static str,
+    pub(crate) at: u32,
+}
+
+/// Counts its calls and signals its parent, then is podman.
+const WRAPPER: &str = r#"#!/bin/sh
+count=$(($(cat "$HIT.count" 2>/dev/null || echo 0) + 1))
+echo $count > "$HIT.count"
+[ $count = "$HIT_AT" ] && kill -"$HIT_SIGNAL" $PPID
+exec /usr/bin/podman "$@"
+"#;
+
+impl Hit {
+    /// Root registers NAME of an image.
+    pub(crate) fn register(&self, name: &str, image: &str, more: &[&str]) -> Result<Outcome> {
+        let folder = Path::new("/tmp/hit");
+        fs::create_dir_all(folder)?;
+        if !folder.join("podman").exists() {
+            // Renamed, since another trial may run it.
+            let draft = folder.join(format!("podman.{name}"));
+            fs::write(&draft, WRAPPER)?;
+            fs::set_permissions(&draft, Permissions::from_mode(0o755))?;
+            fs::rename(draft, folder.join("podman"))?;
+        }
+        let hit = folder.join(name);
+        let _ = fs::remove_file(hit.with_extension("count"));
+        let mut command = ROOT.command("/usr/bin/flake-ctl");
+        command.args(["register", "--container", image, "--target", "/bin/busybox"]);
+        command.args(["--app", &format!("/usr/local/bin/{name}")]).args(more);
+        command.env("PATH", "/tmp/hit:/usr/local/bin:/usr/bin:/bin");
+        command.env("HIT", &hit).env("HIT_AT", self.at.to_string()).env("HIT_SIGNAL", self.signal);
+        Ok(Call::new(command).run()?)
+    }
+}
+
+/// Has the next command undo what was left.
+fn recover(host: &ScratchHost) -> Result<()> {
+    host.flake_ctl(&ROOT, BOX.iter().chain(&["--app", "/usr/local/bin/next-j", "--force"])).check()?;
+    Ok(())
+}
+
+/// Either the old state, to the file, or the new one: a process killed after its last step has done all.
+fn at_calls(host: &ScratchHost) -> Result<()> {
+    host.image(&ROOT, &Image::BOX)?;
+    host.image(&ROOT, &Image::ENTRY)?;
+    let path = Path::new("/usr/local/bin/kill-j");
+    let register = |signal, at, image, more| Hit { signal, at }.register("kill-j", image, more);
+    ensure!(register("KILL", u32::MAX, "localhost/entry", &[])?.success());
+    let new = State::of("kill-j", path, host)?;
+    for is_there in [false, true] {
+        line(host, &ROOT, "remove --app /usr/local/bin/kill-j").check()?;
+        let mut more = &[][..];
+        if is_there {
+            ensure!(register("KILL", u32::MAX, "localhost/box", &[])?.success());
+            fs::write("/usr/share/flakes/kill-j.d/1.yaml", "type: immutable\n")?;
+            more = &["--force"];
+        }
+        let before = State::of("kill-j", path, host)?;
+        for at in 1.. {
+            let outcome = register("KILL", at, "localhost/entry", more)?;
+            if outcome.success() {
+                ensure!(at > 5, "podman was called {at} times only");
+                break;
+            }
+            ensure!(outcome.signal == Some(9), "{at}: {outcome}");
+            recover(host)?;
+            if State::of("kill-j", path, host)?.is_like(&new) {
+                break;
+            }
+            before.is_still("kill-j", path, host)?;
+        }
+    }
+    line(host, &ROOT, "remove --app /usr/local/bin/kill-j").check()?;
+    Ok(())
+}
+
+fn at_random(host: &ScratchHost) -> Result<()> {
+    let path = Path::new("/usr/local/bin/rand-j");
+    let words = BOX.iter().chain(&["--app", "/usr/local/bin/rand-j"]);
+    let absent = State::of("rand-j", path, host)?;
+    for round in 0..ROUNDS {
+        let mut child = host.flake_ctl(&ROOT, words.clone()).spawn()?;
+        std::thread::sleep(Duration::from_millis(u64::from(25 * round)));
+        child.kill()?;
+        child.wait()?;
+        recover(host)?;
+        if fs::exists("/usr/share/flakes/rand-j.yaml")? {
+            ensure!(fs::read_link(path)? == Path::new("/usr/bin/podman-pilot"), "round {round}");
+            ensure!(fs::exists("/usr/share/flakes/images/rand-j.oci.tar")?, "round {round}");
+            line(host, &ROOT, "remove --app /usr/local/bin/rand-j").check()?;
+        }
+        absent.is_still("rand-j", path, host)?;
+    }
+    Ok(())
+}
+
+fn nothing_left(host: &ScratchHost) -> Result<()> {
+    line(host, &ROOT, "remove --app /usr/local/bin/next-j").check()?;
+    let folders =
+        ["/usr/share/flakes", "/usr/share/flakes/images", "/usr/local/bin", "/home/ada/.config/flakes"];
+    for folder in folders {
+        let left: Vec<_> =
+            fs::read_dir(folder)?.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
+        ensure!(left.iter().all(|name| ["images", "podman"].contains(&name.as_str())), "{folder}: {left:?}");
+    }
+    for user in [&ROOT, &flake_testkit::ADA, &flake_testkit::BOB] {
+        ensure!(host.containers(user)?.is_empty(), "{} has containers", user.name);
+    }
+    let images = host.podman(&ROOT, ["images", "--format", "{{.Repository}}"]).check()?.out();
+    ensure!(!images.contains("localhost/flake/") && !images.contains("<none>"), "{images}");
+    Ok(())
+}

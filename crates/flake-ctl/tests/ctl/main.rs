@@ -1,0 +1,45 @@
+//! `flake-ctl` on a host: what it writes, what it says word for word, and what it leaves when it is stopped.
+
+mod faults;
+mod files;
+mod force;
+mod images;
+mod init;
+mod killed;
+mod listing;
+mod names;
+mod podman;
+mod register;
+mod remove;
+mod shipped;
+mod shipped_asks;
+mod told;
+mod words;
+
+use std::process::ExitCode;
+
+use flake_testkit::{ScratchHost, Suite, run, trial};
+
+/// A trial's name and body.
+type Case = (&'static str, fn(&ScratchHost) -> anyhow::Result<()>);
+
+fn main() -> ExitCode {
+    let all = [
+        register::CASES,
+        names::CASES,
+        force::CASES,
+        remove::CASES,
+        listing::CASES,
+        images::CASES,
+        shipped::CASES,
+        shipped_asks::CASES,
+        init::CASES,
+        words::CASES,
+        podman::CASES,
+        faults::CASES,
+    ];
+    let trials = |cases: &[&[Case]]| {
+        cases.iter().flat_map(|cases| cases.iter()).map(|&(name, body)| trial(name, body)).collect()
+    };
+    run(Suite { product: true, trials: trials(&all), last: trials(&[killed::ALONE]) })
+}
