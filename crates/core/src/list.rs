@@ -1,7 +1,8 @@
 //! What is registered.
 
 use crate::place::Scope;
-use crate::registry::Registry;
+use crate::reason::reason;
+use crate::registry::{Registry, flake_files};
 use flake_schema::{LoadError, Loaded, load_flake};
 use std::io;
 use std::path::PathBuf;
@@ -19,19 +20,31 @@ pub struct Listed {
     pub loaded: Result<Loaded, Box<LoadError>>,
 }
 
+/// A folder of registrations that cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot read {}: {}", folder.display(), reason(source))]
+pub struct ListError {
+    /// The folder.
+    pub folder: PathBuf,
+    /// Why not.
+    pub source: io::Error,
+}
+
 /// All registrations that a caller can call, the system's first, by name.
 ///
 /// # Errors
-/// A folder cannot be read.
-pub fn list(registry: &Registry) -> io::Result<Vec<Listed>> {
-    let files = registry.files()?;
-    Ok(files
-        .into_iter()
-        .map(|(scope, file)| Listed {
+/// [`ListError`]; a folder that does not exist is empty.
+pub fn list(registry: &Registry) -> Result<Vec<Listed>, ListError> {
+    let mut listed = Vec::new();
+    for places in [Some(&registry.system), registry.user.as_ref()].into_iter().flatten() {
+        let folder = &places.flakes_dir;
+        let files = flake_files(folder).map_err(|source| ListError { folder: folder.clone(), source })?;
+        listed.extend(files.into_iter().map(|file| Listed {
             name: file.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
             loaded: load_flake(&file).map_err(Box::new),
             file,
-            scope,
-        })
-        .collect())
+            scope: places.scope,
+        }));
+    }
+    Ok(listed)
 }

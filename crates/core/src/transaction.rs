@@ -5,11 +5,14 @@
 //! transaction in the same folder. Nothing is ever written in place: what is new comes to stand by a rename, what
 //! was there before stays beside it under a name that ends in `.flake-old` until all is done.
 
+mod error;
+mod folders;
 mod journal;
 mod undo;
 
-use crate::reason::reason;
-use crate::store::{ImageStore, StoreError};
+pub use error::ChangeError;
+
+use crate::store::ImageStore;
 use flake_sys::interrupt;
 use journal::Journal;
 use std::fs::{self, File, OpenOptions, Permissions};
@@ -20,42 +23,6 @@ use undo::{Undo, remove_any};
 
 const NEW: &str = "flake-new";
 const OLD: &str = "flake-old";
-
-/// Why a change was not made.
-#[derive(Debug, thiserror::Error)]
-pub enum ChangeError {
-    /// The system refuses.
-    #[error("cannot {what} {}: {}", path.display(), reason(source))]
-    System {
-        /// What was to be done.
-        what: &'static str,
-        /// To what.
-        path: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
-    /// The image store refuses.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// This process was asked to stop.
-    #[error("interrupted by signal {0}")]
-    Interrupted(i32),
-}
-
-impl ChangeError {
-    pub(crate) fn io(what: &'static str, path: &Path, source: io::Error) -> Self {
-        Self::System { what, path: path.to_owned(), source }
-    }
-
-    /// The signal, where one was the reason.
-    #[must_use]
-    pub fn signal(&self) -> Option<i32> {
-        match self {
-            Self::Interrupted(signal) | Self::Store(StoreError::Interrupted(signal)) => Some(*signal),
-            _ => None,
-        }
-    }
-}
 
 /// Steps that belong together.
 pub struct Transaction<'a> {
@@ -83,7 +50,7 @@ impl<'a> Transaction<'a> {
     /// [`ChangeError`]; also that what a killed process left cannot be undone.
     pub fn begin(folder: &Path, mode: u32, store: &'a dyn ImageStore) -> Result<Self, ChangeError> {
         let mut made = Vec::new();
-        let opened = make_folders(folder, mode, |path| {
+        let opened = folders::make(folder, mode, |path| {
             made.push(path.to_owned());
             Ok(())
         })
@@ -91,7 +58,7 @@ impl<'a> Transaction<'a> {
         let (journal, left) = match opened {
             Ok(opened) => opened,
             Err(error) => {
-                remove_folders(&made);
+                folders::remove_empty(&made);
                 return Err(error);
             }
         };
@@ -114,7 +81,7 @@ impl<'a> Transaction<'a> {
     /// [`ChangeError`].
     pub fn make_folders(&mut self, folder: &Path, mode: u32) -> Result<(), ChangeError> {
         go_on()?;
-        make_folders(folder, mode, |path| self.note(Undo::Folder(path.to_owned())))
+        folders::make(folder, mode, |path| self.note(Undo::Folder(path.to_owned())))
     }
 
     /// Puts a file at a place, over a file that is there. `fill` writes it, under another name.
@@ -168,8 +135,7 @@ impl<'a> Transaction<'a> {
         go_on()?;
         remove_any(place)?;
         self.note(Undo::Discard(place.to_owned()))?;
-        fs::create_dir(place).map_err(|source| ChangeError::io("make", place, source))?;
-        set_mode(place, 0o700)?;
+        folders::make_one(place, 0o700).map_err(|source| ChangeError::io("make", place, source))?;
         work(self, place)?;
         remove_any(place)
     }
@@ -222,7 +188,7 @@ impl<'a> Transaction<'a> {
         let cleared = interrupt::held(|| finish(&self.undo, self.store));
         if let (Some(journal), Ok(())) = (self.journal.take(), cleared) {
             journal.close();
-            remove_folders(&self.made);
+            folders::remove_empty(&self.made);
         }
         Ok(())
     }
@@ -241,7 +207,7 @@ impl<'a> Transaction<'a> {
             interrupt::held(|| undo.iter().rev().filter_map(|step| step.apply(store).err()).collect());
         if left.is_empty() {
             journal.close();
-            remove_folders(&self.made);
+            folders::remove_empty(&self.made);
         }
         left
     }
@@ -341,44 +307,6 @@ fn beside(place: &Path, ending: &str) -> PathBuf {
     name.push(".");
     name.push(ending);
     place.with_file_name(name)
-}
-
-/// Makes a folder and those above it; `before` is told of each.
-fn make_folders(
-    folder: &Path,
-    mode: u32,
-    mut before: impl FnMut(&Path) -> Result<(), ChangeError>,
-) -> Result<(), ChangeError> {
-    let absent = folder.ancestors().take_while(|path| fs::symlink_metadata(path).is_err());
-    let mut absent: Vec<&Path> = absent.filter(|path| !path.as_os_str().is_empty()).collect();
-    absent.reverse();
-    for path in absent {
-        before(path)?;
-        match fs::create_dir(path) {
-            Ok(()) => set_mode(path, mode)?,
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(source) => return Err(ChangeError::io("make", path, source)),
-        }
-    }
-    match fs::metadata(folder) {
-        Ok(found) if !found.is_dir() => {
-            Err(ChangeError::io("make", folder, io::ErrorKind::NotADirectory.into()))
-        }
-        found => found.map(drop).map_err(|source| ChangeError::io("make", folder, source)),
-    }
-}
-
-/// Independent of the caller's mask: what root registers is for everybody.
-fn set_mode(path: &Path, mode: u32) -> Result<(), ChangeError> {
-    fs::set_permissions(path, Permissions::from_mode(mode))
-        .map_err(|source| ChangeError::io("make", path, source))
-}
-
-/// Removes folders that are still empty, the innermost first.
-fn remove_folders(made: &[PathBuf]) {
-    for folder in made.iter().rev() {
-        let _ = fs::remove_dir(folder);
-    }
 }
 
 #[cfg(test)]

@@ -5,6 +5,21 @@ use clap::{Args, ValueEnum};
 use flake_schema::{EnvEntry, InstanceName, Network, Share, Workdir};
 use std::path::PathBuf;
 
+/// What the short help has no room for.
+const MORE: &str = "\
+A normal user's registrations are the user's own. Root's are the system's: everybody can call them, and with \
+`--run-as caller` everybody has the image in the own store from the first call on.
+
+An image may bring a registration along, the file /NAME.yaml in its root, where NAME is the last part of the \
+image's name. It gives what the command line leaves out: target, type, resume, attach, workdir, and a network \
+that is none or private. The shares and variables in it are asked for. Nothing else in it counts.
+
+Examples:
+  flake-ctl podman register --container docker.io/amazon/aws-cli --app ~/bin/aws --target / \\
+      --share cwd --env 'AWS_*'
+  flake-ctl podman register --container localhost/tool --info
+  flake-ctl podman register --container localhost/tool --app ~/bin/tool --opt '\\--volume /a:/b'";
+
 /// Whose store and rights a flake uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RunAsWord {
@@ -15,6 +30,7 @@ pub(crate) enum RunAsWord {
 }
 
 #[derive(Debug, Args)]
+#[command(after_long_help = MORE)]
 pub(crate) struct RegisterArgs {
     #[command(flatten)]
     pub(crate) user: UserFlag,

@@ -59,3 +59,14 @@ pub(super) fn settings() -> Vec<u8> {
 fn keys(page: Page, keys: Vec<KeyDoc>) -> Page {
     keys.into_iter().fold(page, |page, key| page.item(&key.path, key.meaning))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_example_is_a_flake() {
+        let file = FlakeFile::from_yaml(EXAMPLE, "example").unwrap();
+        assert!(file.resolve().is_ok());
+    }
+}
