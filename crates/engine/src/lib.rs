@@ -5,4 +5,4 @@ pub mod podman;
 pub mod session;
 mod start;
 
-pub use start::{Engine, EngineError, Started, Starter};
+pub use start::{Engine, EngineError, Outcome, Started, Starter};

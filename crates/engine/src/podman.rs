@@ -73,7 +73,7 @@ impl Engine for Podman {
         };
         let running = spawn::spawn(command)
             .map_err(|error| EngineError::System { what: "cannot run podman", source: error.source })?;
-        let starter = Starter::watch(running.pid, said).map_err(system("cannot watch podman"))?;
+        let starter = Starter::child(running.pid, said).map_err(system("cannot watch podman"))?;
         Ok(Started { socket: ours, starter })
     }
 

@@ -12,7 +12,7 @@ mod streams;
 pub use error::SessionError;
 pub use streams::{Files, Relays, StreamError, Streams};
 
-use crate::start::{Started, Starter};
+use crate::start::{Outcome, Started, Starter};
 use console::Console;
 use flake_core::launch::Launch;
 use flake_schema::Target;
@@ -27,7 +27,6 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 /// How long the agent may take to answer once its environment is up.
@@ -42,8 +41,8 @@ pub enum End {
     Killed(i32),
     /// The command was not run.
     Failed(Failure),
-    /// The environment did not come up; this is what its program said.
-    NotStarted(ExitStatus, Vec<u8>),
+    /// The environment did not come up.
+    NotStarted(Outcome),
     /// The environment went away under the command.
     Lost,
     /// A signal came before the command ran.
@@ -121,6 +120,8 @@ pub struct Session {
     /// Becomes readable when the agent is gone.
     agent: Option<OwnedFd>,
     console: Option<Console>,
+    /// The command's end of its terminal, until this process' turn on the caller's comes.
+    master: Option<OwnedFd>,
     neighbours: Neighbours,
     /// The environment is up, and the agent has not answered yet.
     hello_by: Option<Instant>,
@@ -153,32 +154,27 @@ impl Session {
         exec: Exec,
         streams: Streams,
     ) -> Result<Self, SessionError> {
-        let mut session = Self::join(signals, started.socket, &streams)?;
-        session.starter = Some(started.starter);
-        session.hello_by = None;
+        let mut session = Self::join(signals, started, &streams)?;
         session.link.say(&Request::Hello { version: VERSION })?;
         session.link.say_beside(&Request::Exec(Box::new(exec)), streams.descriptors)?;
         Ok(session)
     }
 
-    /// Joins a session that somebody else has opened on this socket.
+    /// Joins a session in which somebody else has asked for the command.
     ///
     /// # Errors
     /// [`SessionError`].
-    pub fn join(signals: SignalFd, socket: OwnedFd, streams: &Streams) -> Result<Self, SessionError> {
+    pub fn join(signals: SignalFd, started: Started, streams: &Streams) -> Result<Self, SessionError> {
+        let has_whole_screen = streams.has_whole_screen();
         Ok(Self {
             signals,
-            link: Link::new(socket)?,
-            starter: None,
+            link: Link::new(started.socket)?,
+            starter: Some(started.starter),
             agent: None,
-            console: streams
-                .window
-                .is_some()
-                .then(|| Console::open(streams.has_whole_screen()))
-                .transpose()?,
+            console: streams.window.is_some().then(|| Console::open(has_whole_screen)).transpose()?,
+            master: None,
             neighbours: Neighbours::default(),
-            // A session that was opened by somebody else is up already.
-            hello_by: Some(Instant::now() + HELLO_WITHIN),
+            hello_by: None,
             greeted: false,
             running: false,
             early: Vec::new(),
@@ -193,6 +189,11 @@ impl Session {
     /// [`SessionError`]; the terminal is as it was.
     pub fn run(&mut self) -> Result<End, SessionError> {
         let end = self.run_on();
+        // A command that was through before the terminal was free has its output still to be shown.
+        if self.master.is_some() {
+            let _ = self.starter.take().map(Starter::finish);
+            self.attach()?;
+        }
         if let Some(console) = &mut self.console {
             console.finish();
         }
@@ -310,12 +311,8 @@ impl Session {
                 for number in self.handed_on.drain(..) {
                     inherited::release(number);
                 }
-                if let (Some(console), Some(master)) = (&mut self.console, passed) {
-                    console.attach(master)?;
-                    // It may have changed since the request was made.
-                    let window = console.window();
-                    self.link.say(&Request::Resize(window))?;
-                }
+                self.master = passed;
+                self.attach()?;
                 for received in std::mem::take(&mut self.early) {
                     self.receive_signal(received)?;
                 }
@@ -329,16 +326,31 @@ impl Session {
         Ok(None)
     }
 
-    /// The program that brings the environment up has ended.
-    fn starter_ended(&mut self) -> Result<Option<End>, SessionError> {
-        let Some(mut starter) = self.starter.take() else { return Ok(None) };
-        let status = starter.status().map_err(SessionError::Wait)?;
-        if !status.success() && !self.greeted {
-            return Ok(Some(End::NotStarted(status, starter.said())));
+    /// Shows the command's terminal on the caller's, as soon as the command runs and nobody else uses that.
+    fn attach(&mut self) -> Result<(), SessionError> {
+        if self.starter.as_ref().is_some_and(Starter::uses_terminal) {
+            return Ok(());
         }
+        if let (Some(console), Some(master)) = (&mut self.console, self.master.take()) {
+            console.attach(master)?;
+            // It may have changed since the request was made.
+            let window = console.window();
+            self.link.say(&Request::Resize(window))?;
+        }
+        Ok(())
+    }
+
+    /// What brings the environment up is done.
+    fn starter_ended(&mut self) -> Result<Option<End>, SessionError> {
+        let Some(starter) = self.starter.take() else { return Ok(None) };
+        let outcome = starter.finish().map_err(SessionError::Wait)?;
         if !self.greeted {
+            if !matches!(outcome, Outcome::Up) {
+                return Ok(Some(End::NotStarted(outcome)));
+            }
             self.hello_by = Some(Instant::now() + HELLO_WITHIN);
         }
+        self.attach()?;
         self.frames()
     }
 

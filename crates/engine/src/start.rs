@@ -87,53 +87,88 @@ pub(crate) fn system<E: Into<io::Error>>(what: &'static str) -> impl FnOnce(E) -
     move |source| EngineError::System { what, source: source.into() }
 }
 
-/// A running program that brings an environment up, and is done when it is.
-#[derive(Debug)]
+/// Something that brings an environment up, and is done when it is.
 pub struct Starter {
-    pid: Pid,
-    pidfd: OwnedFd,
-    said: File,
+    watch: OwnedFd,
+    finish: Box<dyn FnOnce() -> io::Result<Outcome>>,
+    /// Whether it may change the caller's terminal while it is at work.
+    uses_terminal: bool,
+}
+
+/// What starting came to.
+#[derive(Debug)]
+pub enum Outcome {
+    /// The environment is up.
+    Up,
+    /// A program failed: its status, and the end of what it said.
+    Failed(ExitStatus, Vec<u8>),
+    /// Somebody else tried, and says why not.
+    Refused(String),
 }
 
 impl Starter {
-    /// Watches a child of this process; `said` is the other end of its standard error.
+    /// A child of this process; `said` is the other end of its standard error.
     ///
     /// # Errors
     /// What the kernel says.
-    pub fn watch(pid: i32, said: OwnedFd) -> io::Result<Self> {
+    pub fn child(pid: i32, said: OwnedFd) -> io::Result<Self> {
         let pid = Pid::from_raw(pid).ok_or(io::ErrorKind::InvalidInput)?;
-        let pidfd = pidfd_open(pid, PidfdFlags::empty())?;
-        Ok(Self { pid, pidfd, said: said.into() })
+        let watch = pidfd_open(pid, PidfdFlags::empty())?;
+        let finish = Box::new(move || {
+            let status = status_of(pid)?;
+            Ok(if status.success() { Outcome::Up } else { Outcome::Failed(status, said_so_far(said)) })
+        });
+        Ok(Self { watch, finish, uses_terminal: false })
     }
 
-    /// How the program ended; waits for that.
+    /// Something else that is done when `watch` becomes readable; `finish` then tells what it came to.
+    pub fn other(watch: OwnedFd, finish: impl FnOnce() -> io::Result<Outcome> + 'static) -> Self {
+        Self { watch, finish: Box::new(finish), uses_terminal: true }
+    }
+
+    /// Whether it may change the caller's terminal while it is at work.
+    #[must_use]
+    pub fn uses_terminal(&self) -> bool {
+        self.uses_terminal
+    }
+
+    /// What it came to; waits for that.
     ///
     /// # Errors
     /// What the kernel says.
-    pub fn status(&self) -> io::Result<ExitStatus> {
-        loop {
-            match waitpid(Some(self.pid), WaitOptions::empty()) {
-                Ok(Some((_, status))) => return Ok(ExitStatus::from_raw(status.as_raw())),
-                Ok(None) | Err(rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
+    pub fn finish(self) -> io::Result<Outcome> {
+        (self.finish)()
     }
+}
 
-    /// The end of what the program said, once it has ended.
-    pub fn said(&mut self) -> Vec<u8> {
-        let mut said = Vec::new();
-        // A process that the program left behind may hold the pipe: only what is there.
-        let _ = rustix::io::ioctl_fionbio(&self.said, true);
-        let _ = (&mut self.said).take(64 << 10).read_to_end(&mut said);
-        said
+impl std::fmt::Debug for Starter {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Starter").field("watch", &self.watch).finish_non_exhaustive()
     }
 }
 
 impl AsFd for Starter {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.pidfd.as_fd()
+        self.watch.as_fd()
     }
+}
+
+fn status_of(pid: Pid) -> io::Result<ExitStatus> {
+    loop {
+        match waitpid(Some(pid), WaitOptions::empty()) {
+            Ok(Some((_, status))) => return Ok(ExitStatus::from_raw(status.as_raw())),
+            Ok(None) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// What is in the pipe: a process that the program left behind may hold it open.
+fn said_so_far(pipe: OwnedFd) -> Vec<u8> {
+    let mut said = Vec::new();
+    let _ = rustix::io::ioctl_fionbio(&pipe, true);
+    let _ = File::from(pipe).take(64 << 10).read_to_end(&mut said);
+    said
 }
 
 /// The error for a program that said something nobody here knows better words for.

@@ -7,7 +7,7 @@ use flake_core::place::{Places, Scope};
 use flake_core::registry::Registration;
 use flake_engine::podman::Podman;
 use flake_engine::session::{End, Files, Relays, Session, Streams, Surroundings, exec};
-use flake_engine::{Engine, EngineError};
+use flake_engine::{Engine, EngineError, Outcome};
 use flake_tools::podman::Podman as Tool;
 use rustix::process::Signal;
 use std::path::Path;
@@ -70,7 +70,9 @@ pub(crate) fn conclude(
         }
         End::Interrupted(signal) => Ok(Ending::Signal(signal)),
         End::Failed(failure) => Err(failure.into()),
-        End::NotStarted(status, said) => Err(explain(status, said)),
+        End::NotStarted(Outcome::Failed(status, said)) => Err(explain(status, said)),
+        End::NotStarted(Outcome::Refused(why)) => Err(Refusal::Other(why)),
+        End::NotStarted(Outcome::Up) => Err(Refusal::Lost(Signal::KILL.as_raw())),
         End::Lost => Err(Refusal::Lost(Signal::KILL.as_raw())),
     }
 }

@@ -62,13 +62,12 @@ fn quoted(key: &str, value: &str) -> String {
 }
 
 fn identity_words(identity: &Identity, is_root: bool) -> Vec<String> {
-    let mut words = Vec::new();
+    // Named even where it is what the user namespace comes to: the image may name another user.
+    let mut words = vec![format!("--user={}:{}", identity.uid, identity.gid)];
     if identity.uid != 0 {
-        words.push(if is_root {
-            format!("--user={}:{}", identity.uid, identity.gid)
-        } else {
-            "--userns=keep-id".to_owned()
-        });
+        if !is_root {
+            words.push("--userns=keep-id".to_owned());
+        }
         words.push(format!("--passwd-entry={}", passwd_entry(identity)));
     }
     if identity.empty_home {

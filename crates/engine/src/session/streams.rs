@@ -4,7 +4,7 @@
 use super::relay::Relay;
 use flake_sys::inherited;
 use flake_wire::{FDS_MAX, Modes, Source, Stream, Window};
-use rustix::fs::{FileType, fstat};
+use rustix::fs::{FileType, Mode, fchmod, fstat, fstatfs};
 use rustix::io::{FdFlags, fcntl_dupfd_cloexec, fcntl_getfd};
 use rustix::process::getsid;
 use rustix::termios::{isatty, tcgetattr, tcgetsid, tcgetwinsize};
@@ -16,6 +16,9 @@ use std::os::unix::ffi::OsStrExt;
 
 /// The places in which a word names a descriptor.
 const NAMES: [&[u8]; 2] = [b"/dev/fd/", b"/proc/self/fd/"];
+
+/// The type of the file system that anonymous pipes are in (`PIPEFS_MAGIC` of linux/magic.h).
+const PIPEFS: rustix::fs::FsWord = 0x5049_5045;
 
 /// What goes with a command.
 #[derive(Debug)]
@@ -136,6 +139,7 @@ impl Streams {
             self.relays.extend(relay);
             passed
         } else {
+            open_to_image_users(descriptor);
             fcntl_dupfd_cloexec(descriptor, 3).map_err(failed)?
         };
         self.descriptors.push(passed);
@@ -168,6 +172,14 @@ impl Relays {
         for relay in self.0 {
             relay.finish();
         }
+    }
+}
+
+/// A program inside that opens /dev/stdout anew does so with the rights of the image's user, and a pipe
+/// belongs to the caller. Only those who can look into a process can reach its anonymous pipes at all.
+fn open_to_image_users(descriptor: BorrowedFd<'_>) {
+    if fstatfs(descriptor).is_ok_and(|system| system.f_type == PIPEFS) {
+        let _ = fchmod(descriptor, Mode::from_raw_mode(0o666));
     }
 }
 

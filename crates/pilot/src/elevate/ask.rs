@@ -1,22 +1,24 @@
 //! The caller's side.
 
-use super::message;
+use super::message::{self, Receiver};
 use super::rendezvous::Rendezvous;
 use crate::ending::{Ending, Refusal};
 use crate::{install, report, run};
 use flake_core::caller::Caller;
 use flake_core::registry::Registration;
 use flake_engine::session::{Files, Session, Streams, Surroundings, is_deadly};
+use flake_engine::{Outcome, Started, Starter};
+use flake_sys::inherited;
 use flake_sys::peer;
-use flake_sys::signals::SignalFd;
+use flake_sys::signals::{self, SignalFd};
 use flake_tools::sudo;
 use flake_wire::{Handed, Handoff};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Mode, OFlags, open};
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Stdio};
@@ -43,81 +45,106 @@ pub(crate) fn run_elevated(
         .map_err(|error| Refusal::Other(format!("cannot run sudo: {error}")))?;
     // After the start: sudo asks for a password with signals as they were.
     let signals = Session::signals()?;
-    let mut privileged = Privileged { child };
-    let socket = match meet(&rendezvous, &mut privileged, &signals, name)? {
-        Met::Socket(socket) => socket,
-        Met::Signal(signal) => return Ok(Ending::Signal(signal)),
+    let privileged = Privileged::new(name, child).map_err(waiting)?;
+    let (started, warning) = match ask(&rendezvous, privileged, &signals, caller, &mut streams)? {
+        Asked::Session { started, warning } => (started, warning),
+        Asked::Signal(signal) => return Ok(Ending::Signal(signal)),
     };
     drop(rendezvous);
-    let (handed, beside) =
-        hand_off(&socket, caller, &mut streams).map_err(|error| privileged.refused(name, &error))?;
-    let warning = match handed {
-        Handed::Session { warning } => warning,
-        Handed::Refused { message } => return Err(Refusal::Other(message)),
-    };
     if let Some(warning) = warning {
         report::notice(words, &warning);
     }
-    let connection = beside.into_iter().next();
-    let connection =
-        connection.ok_or_else(|| Refusal::Other("the privileged launcher sent no session".to_owned()))?;
-    // Sudo gives the terminal back at its end.
-    privileged.finish();
     let relays = streams.start_relays();
-    let mut session = Session::join(signals, connection, &streams)?;
+    let mut session = Session::join(signals, started, &streams)?;
     drop(streams);
     let end = session.run()?;
     run::conclude(end, relays, |_, _| Refusal::Other("the environment did not come up".to_owned()))
 }
 
-/// What came first.
-enum Met {
-    Socket(UnixStream),
+/// What asking came to.
+enum Asked {
+    Session { started: Started, warning: Option<String> },
     Signal(i32),
 }
 
-/// Waits for the privileged launcher, for sudo's refusal, or for a signal.
-fn meet(
+/// Meets the privileged launcher, hands the call's surroundings over, takes the session.
+fn ask(
     rendezvous: &Rendezvous,
-    privileged: &mut Privileged,
+    mut privileged: Privileged,
     signals: &SignalFd,
-    name: &str,
-) -> Result<Met, Refusal> {
-    let ended = privileged.pidfd().map_err(waiting)?;
+    caller: &Caller,
+    streams: &mut Streams,
+) -> Result<Asked, Refusal> {
+    let socket = loop {
+        match wait(signals, &[rendezvous.listener.as_fd(), privileged.ended.as_fd()])? {
+            Wait::Signal(signal) => return Ok(Asked::Signal(signal)),
+            Wait::Ready(0) => {
+                let (socket, _) = rendezvous.listener.accept().map_err(waiting)?;
+                // Only root's launcher is let in; the folder already keeps others out.
+                if peer::of(&socket).is_ok_and(|peer| peer.uid == 0) {
+                    break socket;
+                }
+            }
+            Wait::Ready(_) => return Err(privileged.refused(&io::ErrorKind::ConnectionAborted.into())),
+        }
+    };
+    hand_off(&socket, caller, streams).map_err(|error| privileged.refused(&error))?;
+    match wait(signals, &[socket.as_fd()])? {
+        Wait::Signal(signal) => return Ok(Asked::Signal(signal)),
+        Wait::Ready(_) => {}
+    }
+    let mut receiver = Receiver::new();
+    let (handed, beside) = receiver.receive(&socket).map_err(|error| privileged.refused(&error))?;
+    let warning = match handed {
+        Handed::Session { warning } => warning,
+        Handed::Refused { message } => return Err(Refusal::Other(message)),
+    };
+    let connection = beside.into_iter().next();
+    let connection =
+        connection.ok_or_else(|| Refusal::Other("the privileged launcher sent no session".to_owned()))?;
+    let starter = privileged.into_starter(socket, receiver);
+    Ok(Asked::Session { started: Started { socket: connection, starter }, warning })
+}
+
+/// What came first.
+enum Wait {
+    Ready(usize),
+    Signal(i32),
+}
+
+/// Waits for a descriptor, or for a signal that ends the call. A stop stops this process as it has stopped
+/// sudo, and both go on together.
+fn wait(signals: &SignalFd, descriptors: &[BorrowedFd<'_>]) -> Result<Wait, Refusal> {
     loop {
-        let mut polled = [
-            PollFd::new(&rendezvous.listener, PollFlags::IN),
-            PollFd::new(&ended, PollFlags::IN),
-            PollFd::new(signals, PollFlags::IN),
-        ];
+        let mut polled: Vec<_> = descriptors
+            .iter()
+            .map(|descriptor| PollFd::from_borrowed_fd(*descriptor, PollFlags::IN))
+            .collect();
+        polled.push(PollFd::new(signals, PollFlags::IN));
         match poll(&mut polled, None) {
             Ok(_) => {}
             Err(rustix::io::Errno::INTR) => continue,
             Err(error) => return Err(waiting(error.into())),
         }
-        let [listener, sudo, signal] = polled.map(|polled| !polled.revents().is_empty());
-        if listener {
-            let (socket, _) = rendezvous.listener.accept().map_err(waiting)?;
-            // Only root's launcher is let in; the folder already keeps others out.
-            if peer::of(&socket).is_ok_and(|peer| peer.uid == 0) {
-                return Ok(Met::Socket(socket));
-            }
-        } else if sudo {
-            return Err(privileged.refused(name, &io::ErrorKind::ConnectionAborted.into()));
-        } else if signal
-            && let Some(received) = signals.next_signal().map_err(waiting)?
-            && is_deadly(received.number)
-        {
-            return Ok(Met::Signal(received.number));
+        let ready = polled.iter().position(|polled| !polled.revents().is_empty());
+        match ready {
+            Some(index) if index < descriptors.len() => return Ok(Wait::Ready(index)),
+            _ => {}
+        }
+        let Some(received) = signals.next_signal().map_err(waiting)? else { continue };
+        if inherited::ignored().contains(received.number) {
+            continue;
+        }
+        if is_deadly(received.number) {
+            return Ok(Wait::Signal(received.number));
+        }
+        if [Signal::TSTP, Signal::TTIN, Signal::TTOU].iter().any(|stop| stop.as_raw() == received.number) {
+            signals::stop_by(received.number);
         }
     }
 }
 
-fn hand_off(
-    socket: &UnixStream,
-    caller: &Caller,
-    streams: &mut Streams,
-) -> io::Result<(Handed, Vec<OwnedFd>)> {
+fn hand_off(socket: &UnixStream, caller: &Caller, streams: &mut Streams) -> io::Result<()> {
     let surroundings = Surroundings::inherited();
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let cwd = open(".", flags, Mode::empty()).ok();
@@ -137,29 +164,40 @@ fn hand_off(
     };
     let mut beside = std::mem::take(&mut streams.descriptors);
     beside.extend(cwd);
-    message::send(socket, &handoff, &beside)?;
-    drop(beside);
-    message::receive(socket)
+    message::send(socket, &handoff, &beside)
 }
 
 /// Sudo and what it started.
 struct Privileged {
+    name: String,
     child: Child,
+    /// Becomes readable at its end.
+    ended: OwnedFd,
 }
 
 impl Privileged {
-    fn pidfd(&self) -> io::Result<OwnedFd> {
-        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
-        Ok(pidfd_open(pid.ok_or(io::ErrorKind::InvalidInput)?, PidfdFlags::empty())?)
+    fn new(name: &str, child: Child) -> io::Result<Self> {
+        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        let ended = pidfd_open(pid.ok_or(io::ErrorKind::InvalidInput)?, PidfdFlags::empty())?;
+        Ok(Self { name: name.to_owned(), child, ended })
     }
 
-    /// Waits for its end.
-    fn finish(&mut self) {
-        let _ = self.child.wait();
+    /// The session is there; at the end of sudo it is known whether its environment came up. Until then
+    /// sudo may use the terminal.
+    fn into_starter(self, socket: UnixStream, mut receiver: Receiver<Handed>) -> Starter {
+        let Self { mut child, ended, .. } = self;
+        Starter::other(ended, move || {
+            child.wait()?;
+            // Nothing more is said when all is well.
+            Ok(match receiver.receive(&socket) {
+                Ok((Handed::Refused { message }, _)) => Outcome::Refused(message),
+                _ => Outcome::Up,
+            })
+        })
     }
 
     /// Why it did not answer.
-    fn refused(&mut self, name: &str, error: &io::Error) -> Refusal {
+    fn refused(&mut self, error: &io::Error) -> Refusal {
         let mut said = Vec::new();
         if let Some(stream) = self.child.stderr.take() {
             let _ = stream.take(64 << 10).read_to_end(&mut said);
@@ -169,8 +207,9 @@ impl Privileged {
             Err(_) => error.to_string(),
         };
         Refusal::Other(format!(
-            "runs as root and needs sudo, which refused: {why}; ask your administrator to allow: sudo {} {name}",
+            "runs as root and needs sudo, which refused: {why}; ask your administrator to allow: sudo {} {}",
             install::privileged().unwrap_or_default().display(),
+            self.name,
         ))
     }
 }

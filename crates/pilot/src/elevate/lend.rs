@@ -2,7 +2,7 @@
 //! believed: the registration is root's own, the environment is filtered by it, descriptors that lead to
 //! files are refused, and the working directory is one that the caller could enter.
 
-use super::message;
+use super::message::{self, Receiver};
 use crate::ending::{Ending, Refusal};
 use crate::run;
 use flake_core::caller::Caller;
@@ -10,7 +10,7 @@ use flake_core::launch::{self, Rights};
 use flake_core::registry::Registry;
 use flake_core::words::Words;
 use flake_engine::session::{Streams, Surroundings, exec};
-use flake_engine::{Engine, Started};
+use flake_engine::{Engine, Outcome, Started};
 use flake_schema::{FlakeName, Source};
 use flake_sys::signals::SignalSet;
 use flake_sys::{access, peer};
@@ -34,26 +34,18 @@ pub(crate) fn serve(name: &OsStr, socket: &OsStr, words: &[OsString]) -> Result<
     if !peer::of(&socket).is_ok_and(|peer| peer.uid == uid) {
         return Err(refuse("the socket is not the caller's"));
     }
-    let (handed, beside) = match lend(name, uid, words, &socket) {
-        Ok((connection, warning)) => (Handed::Session { warning }, vec![connection]),
-        Err(refusal) => {
-            let message = refusal.to_string().chars().take(REPLY_MAX / 8).collect();
-            (Handed::Refused { message }, Vec::new())
-        }
-    };
-    message::send(&socket, &handed, &beside)
-        .map_err(|error| refuse(&format!("the caller is gone: {error}")))?;
+    if let Err(refusal) = lend(name, uid, words, &socket) {
+        let message = refusal.to_string().chars().take(REPLY_MAX / 8).collect();
+        message::send(&socket, &Handed::Refused { message }, &[]).map_err(gone)?;
+    }
     Ok(Ending::Status(0))
 }
 
-/// Starts the environment, asks for the command, and returns the connection.
-fn lend(
-    name: &OsStr,
-    uid: u32,
-    words: &[OsString],
-    socket: &UnixStream,
-) -> Result<(OwnedFd, Option<String>), Refusal> {
-    let (handoff, beside): (Handoff, _) = message::receive(socket)
+/// Starts the environment, asks for the command, hands the connection over, and sees to it that the
+/// environment comes up.
+fn lend(name: &OsStr, uid: u32, words: &[OsString], socket: &UnixStream) -> Result<(), Refusal> {
+    let (handoff, beside): (Handoff, _) = Receiver::new()
+        .receive(socket)
         .map_err(|error| refuse(&format!("the caller sent nothing usable: {error}")))?;
     let own = Caller::current().map_err(|error| refuse(&format!("cannot tell who calls: {error}")))?;
     let registry = Registry::of(&own)?;
@@ -63,7 +55,11 @@ fn lend(
     if !registration.loaded.flake.as_root {
         return Err(refuse("does not run as root, so it needs no sudo"));
     }
-    let (streams, caller) = accept(handoff.clone(), beside, uid)?;
+    let surroundings = Surroundings {
+        ignored: SignalSet::from_bits(handoff.ignored),
+        blocked: SignalSet::from_bits(handoff.blocked),
+    };
+    let (streams, caller) = accept(handoff, beside, uid)?;
     let launch = launch::resolve(
         &registration,
         &registry.system,
@@ -72,19 +68,17 @@ fn lend(
         Rights::Lent,
     )?;
     let engine = run::engine(&registration, &registry.system)?;
-    let Started { socket: connection, mut starter } = engine.start(&launch)?;
-    let surroundings = Surroundings {
-        ignored: SignalSet::from_bits(handoff.ignored),
-        blocked: SignalSet::from_bits(handoff.blocked),
-    };
-    let request = exec(&launch, &streams, &surroundings);
-    ask_for(&connection, request, &streams.descriptors)?;
+    let Started { socket: connection, starter } = engine.start(&launch)?;
+    ask_for(&connection, exec(&launch, &streams, &surroundings), &streams.descriptors)?;
     drop(streams);
-    let status = starter.status().map_err(|error| refuse(&format!("cannot wait for the engine: {error}")))?;
-    if !status.success() {
-        return Err(engine.explain(&launch, status, &starter.said()).into());
+    // From here on only the caller holds the connection, and the environment goes with the caller.
+    let handed = Handed::Session { warning: launch.warning.clone() };
+    message::send(socket, &handed, &[connection]).map_err(gone)?;
+    match starter.finish().map_err(|error| refuse(&format!("cannot wait for the engine: {error}")))? {
+        Outcome::Up => Ok(()),
+        Outcome::Failed(status, said) => Err(engine.explain(&launch, status, &said).into()),
+        Outcome::Refused(why) => Err(refuse(&why)),
     }
-    Ok((connection, launch.warning))
 }
 
 /// Every file that decides about a privileged launch is root's, and nobody else can change it.
@@ -149,6 +143,10 @@ fn ask_for(connection: &OwnedFd, request: flake_wire::Exec, descriptors: &[Owned
     encode(&Request::Hello { version: VERSION }, &mut hello).map_err(|error| failed(&error))?;
     std::io::Write::write_all(&mut &stream, &hello).map_err(|error| failed(&error))?;
     message::send(&stream, &Request::Exec(Box::new(request)), descriptors).map_err(|error| failed(&error))
+}
+
+fn gone(error: std::io::Error) -> Refusal {
+    refuse(&format!("the caller is gone: {error}"))
 }
 
 fn refuse(why: &str) -> Refusal {

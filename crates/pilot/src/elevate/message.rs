@@ -20,27 +20,37 @@ pub(super) fn send<M: Message>(socket: &UnixStream, message: &M, beside: &[Owned
     Ok(())
 }
 
-/// Receives the next message, and all the descriptors that came with it.
-pub(super) fn receive<M: Message>(socket: &UnixStream) -> io::Result<(M, Vec<OwnedFd>)> {
-    let mut decoder = Decoder::default();
-    let mut beside = Vec::new();
-    let mut buffer = vec![0; 64 << 10];
-    loop {
-        if let Some(frame) = decoder.next_frame().map_err(io::Error::other)? {
-            return match frame {
-                Frame::Message(message) => Ok((message, beside)),
-                Frame::Data { .. } => Err(io::Error::other("data instead of a message")),
-            };
-        }
-        match fdpass::receive(socket, &mut buffer, &mut beside) {
-            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-            Ok(length) => decoder.push(&buffer[..length]),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-        // The working directory's is one more.
-        if beside.len() > FDS_MAX + 1 {
-            return Err(io::Error::other("too many file descriptors"));
+/// Messages from a socket, one after the other.
+pub(super) struct Receiver<M> {
+    decoder: Decoder<M>,
+    beside: Vec<OwnedFd>,
+}
+
+impl<M: Message> Receiver<M> {
+    pub(super) fn new() -> Self {
+        Self { decoder: Decoder::default(), beside: Vec::new() }
+    }
+
+    /// The next message, and the descriptors that have come by then.
+    pub(super) fn receive(&mut self, socket: &UnixStream) -> io::Result<(M, Vec<OwnedFd>)> {
+        let mut buffer = vec![0; 64 << 10];
+        loop {
+            if let Some(frame) = self.decoder.next_frame().map_err(io::Error::other)? {
+                return match frame {
+                    Frame::Message(message) => Ok((message, std::mem::take(&mut self.beside))),
+                    Frame::Data { .. } => Err(io::Error::other("data instead of a message")),
+                };
+            }
+            match fdpass::receive(socket, &mut buffer, &mut self.beside) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(length) => self.decoder.push(&buffer[..length]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+            // The working directory's is one more.
+            if self.beside.len() > FDS_MAX + 1 {
+                return Err(io::Error::other("too many file descriptors"));
+            }
         }
     }
 }
