@@ -41,5 +41,5 @@ fn main() -> ExitCode {
     let trials = |cases: &[&[Case]]| {
         cases.iter().flat_map(|cases| cases.iter()).map(|&(name, body)| trial(name, body)).collect()
     };
-    run(Suite { product: true, trials: trials(&all), last: trials(&[killed::ALONE]) })
+    run(Suite { product: true, trials: trials(&all), last: trials(&[faults::ALONE, killed::ALONE]) })
 }
