@@ -20,6 +20,7 @@ mod streams;
 mod terminal;
 
 pub mod identity;
+pub mod images;
 pub mod refusals;
 
 pub use remains::nothing_is_left;

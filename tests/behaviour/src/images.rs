@@ -1,0 +1,134 @@
+//! Images that are made to run something, that have nothing but one program, or that name a user.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use std::process::Stdio;
+
+use anyhow::{Context as _, Result, ensure};
+use flake_testkit::{ADA, Call, Image, ROOT, ScratchHost, User, trial};
+use libtest_mimic::Trial;
+
+/// Who registers and who calls.
+const WAYS: [(&str, &User, &User); 3] =
+    [("rootful", &ROOT, &ROOT), ("rootless", &ADA, &ADA), ("system", &ROOT, &ADA)];
+
+type Check = fn(&App<'_>) -> Result<()>;
+
+const CHECKS: [(&str, &Image, &str, Check); 4] = [
+    ("entrypoint", &Image::ENTRY, "/", entrypoint),
+    ("one_program_only", &Image::SCRATCHY, "/busybox", one_program_only),
+    ("another_user", &Image::USERIMG, "/bin/busybox", another_user),
+    ("a_name_to_look_up", &Image::BOX, "busybox", looked_up),
+];
+
+/// All of them, for each way; and what is installed.
+#[must_use]
+pub fn trials() -> Vec<Trial> {
+    let mut trials = vec![trial("installed::small_and_static", |_| small_and_static())];
+    for (way, owner, caller) in WAYS {
+        for (name, image, target, check) in CHECKS {
+            trials.push(trial(format!("{way}::{name}"), move |host| {
+                let name = format!("{way}-{name}");
+                check(&App { path: &register(host, owner, (&name, image, target))?, caller })
+            }));
+        }
+    }
+    trials
+}
+
+/// A name to look up has no place on the command line: it is what 3.x files may hold.
+fn register(host: &ScratchHost, owner: &User, flake: (&str, &Image, &str)) -> Result<std::path::PathBuf> {
+    let (name, image, target) = flake;
+    if target.starts_with('/') {
+        return Ok(host.register(owner, flake, &[])?);
+    }
+    let app = host.register(owner, (name, image, "/written/below"), &[])?;
+    let folder = if owner.id == 0 { "/usr/share/flakes".into() } else { owner.home().join(".config/flakes") };
+    let file = folder.join(format!("{name}.yaml"));
+    let text = fs::read_to_string(&file).with_context(|| file.display().to_string())?;
+    fs::write(&file, text.replace("/written/below", target))?;
+    Ok(app)
+}
+
+struct App<'a> {
+    path: &'a Path,
+    caller: &'static User,
+}
+
+impl App<'_> {
+    fn call(&self, words: &[&[u8]]) -> Call {
+        let mut command = self.caller.command(self.path);
+        command.args(words.iter().map(|word| OsStr::from_bytes(word)));
+        Call::new(command)
+    }
+
+    fn prints(&self, words: &[&[u8]], expected: &[u8]) -> Result<()> {
+        let outcome = self.call(words).run()?;
+        ensure!(outcome.stdout == expected && outcome.success(), "{words:?}: {outcome:?}");
+        Ok(())
+    }
+}
+
+fn entrypoint(app: &App<'_>) -> Result<()> {
+    app.prints(&[], b"<default>\n")?;
+    app.prints(&[b"a b", b"", b"\xff\xfe", b"-c"], b"<a b>\n<>\n<\xff\xfe>\n<-c>\n")?;
+    app.prints(&[b"@flake-entrypoint-ends"], b"<@flake-entrypoint-ends>\n")
+}
+
+fn one_program_only(app: &App<'_>) -> Result<()> {
+    app.prints(&[b"echo", b"alone"], b"alone\n")?;
+    let outcome = app.call(&[b"sh", b"-c", b"exit 7"]).run()?;
+    ensure!(outcome.code == Some(7), "{outcome:?}");
+    app.prints(&[b"pwd"], b"/\n")
+}
+
+/// Its own standard streams can be opened by name, as scripts of many images do.
+fn another_user(app: &App<'_>) -> Result<()> {
+    app.prints(&[b"id", b"-u"], b"1000\n")?;
+    app.prints(&[b"pwd"], b"/work\n")?;
+    // The pipes are the caller's own, as a shell makes them.
+    let script =
+        "echo typed | \"$APP\" sh -c 'cat /dev/stdin; echo e >/dev/stderr; echo o >/dev/stdout' 2>&1 | cat";
+    let mut shell = app.caller.command("/usr/bin/bash");
+    shell.args(["-c", script]).env("APP", app.path);
+    let outcome = Call::new(shell).run()?;
+    ensure!(outcome.stdout == b"typed\ne\no\n", "{outcome:?}");
+    Ok(())
+}
+
+fn looked_up(app: &App<'_>) -> Result<()> {
+    app.prints(&[b"echo", b"found"], b"found\n")
+}
+
+/// The agent runs in images without a loader, and a launcher starts at every call.
+fn small_and_static() -> Result<()> {
+    for (path, most, is_static) in
+        [("/usr/libexec/flake-pilot/sci", 2 << 20, true), ("/usr/bin/flake-pilot", 3 << 20, false)]
+    {
+        let length = fs::metadata(path)?.len();
+        ensure!(length <= most, "{path} has {length} bytes, more than {most}");
+        let program = fs::read(path)?;
+        ensure!(has_interpreter(&program)? != is_static, "{path}: static is not {is_static}");
+    }
+    // Started by hand it says what it lacks.
+    let by_hand =
+        Call::new(std::process::Command::new("/usr/libexec/flake-pilot/sci")).stdin(Stdio::null()).run()?;
+    ensure!(!by_hand.success() && by_hand.err().contains("descriptor 3"), "{by_hand:?}");
+    Ok(())
+}
+
+/// Whether a 64-bit little-endian ELF file names a loader (`PT_INTERP`; elf(5)).
+fn has_interpreter(program: &[u8]) -> Result<bool> {
+    let number = |offset: usize, length: usize| -> Result<usize> {
+        let bytes = program.get(offset..offset + length).context("a short file")?;
+        let mut wide = [0; 8];
+        wide[..length].copy_from_slice(bytes);
+        Ok(usize::try_from(u64::from_le_bytes(wide))?)
+    };
+    ensure!(program.starts_with(b"\x7fELF\x02\x01"), "no 64-bit little-endian ELF file");
+    let (table, size, count) = (number(32, 8)?, number(54, 2)?, number(56, 2)?);
+    let kinds: Vec<usize> = (0..count).map(|index| number(table + index * size, 4)).collect::<Result<_>>()?;
+    Ok(kinds.contains(&3))
+}
