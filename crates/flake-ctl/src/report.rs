@@ -25,8 +25,8 @@ pub(crate) fn note(text: &str) {
 
 /// A line on standard error, as it is.
 pub(crate) fn say(line: &str) {
-    // Nobody is left to be told when this fails.
-    let _ = writeln!(std::io::stderr(), "{line}");
+    // In one piece, since others may write there as well. Nobody is left to be told when this fails.
+    let _ = std::io::stderr().write_all(format!("{line}\n").as_bytes());
 }
 
 /// The exit status of the process. Does not return when a signal asked it to stop and it did.
@@ -39,10 +39,8 @@ pub(crate) fn end(result: Result<Exit, Failure>) -> ExitCode {
             if let Some(signal) = interrupt::pending() {
                 signals::die_by(signal);
             }
-            say(&format!("{NAME}: {}", failure.text));
-            if let Some(hint) = failure.hint {
-                say(&format!("hint: {hint}"));
-            }
+            let hint = failure.hint.map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
+            say(&format!("{NAME}: {}{hint}", failure.text));
             ExitCode::FAILURE
         }
     }

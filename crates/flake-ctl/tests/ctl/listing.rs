@@ -3,7 +3,7 @@
 use std::fs;
 
 use anyhow::{Result, ensure};
-use flake_testkit::{BOB, Call, Conversation, Image, ScratchHost, processes};
+use flake_testkit::{BOB, Call, Conversation, Image, ScratchHost, processes, until};
 
 use crate::Case;
 use crate::told::{line, silent, told};
@@ -105,7 +105,8 @@ fn instances(host: &ScratchHost) -> Result<()> {
     let mut call = BOB.command("/home/bob/joe");
     call.args(["sleep", &mark]);
     let running = Conversation::new(Call::new(call).spawn()?);
-    processes::until_state(&mark, 'S')?;
+    let shown = || line(host, &BOB, "show --format csv").run().ok().filter(|shown| !shown.stdout.is_empty());
+    until("the instance", shown, String::new)?;
     let json = line(host, &BOB, "show --format json").check()?;
     let shown: serde_json::Value = serde_json::from_slice(&json.stdout)?;
     let whole = shown[0]["id"].as_str().unwrap_or_default().to_owned();

@@ -102,7 +102,9 @@ fn in_use(host: &ScratchHost) -> Result<()> {
     let mut call = ROOT.command("/usr/local/bin/used-d");
     call.args(["sleep", &mark]);
     let running = flake_testkit::Conversation::new(Call::new(call).spawn()?);
-    flake_testkit::processes::until_state(&mark, 'S')?;
+    let shown =
+        || line(host, &ROOT, "show --format csv").run().ok().filter(|shown| shown.out().contains("used-d"));
+    flake_testkit::until("the instance", shown, String::new)?;
     let outcome = line(host, &ROOT, "remove --container localhost/used-d").run()?;
     let said = outcome.err();
     ensure!(
