@@ -52,9 +52,14 @@ pub enum End {
 /// Whether a signal, left to itself, ends a process.
 #[must_use]
 pub fn is_deadly(number: i32) -> bool {
-    let harmless =
-        [Signal::CHILD, Signal::CONT, Signal::URG, Signal::WINCH, Signal::TSTP, Signal::TTIN, Signal::TTOU];
-    harmless.iter().all(|signal| signal.as_raw() != number)
+    let harmless = [Signal::CHILD, Signal::CONT, Signal::URG, Signal::WINCH];
+    !is_stop(number) && harmless.iter().all(|signal| signal.as_raw() != number)
+}
+
+/// Whether a signal that can be caught, left to itself, stops a process.
+#[must_use]
+pub fn is_stop(number: i32) -> bool {
+    [Signal::TSTP, Signal::TTIN, Signal::TTOU].iter().any(|signal| signal.as_raw() == number)
 }
 
 /// What of the caller goes with the command besides its streams.
@@ -381,16 +386,14 @@ impl Session {
         } else if self.running {
             let target = if received.by_kernel { SignalTarget::Group } else { SignalTarget::Process };
             self.signal(number, target)?;
-        } else if is(Signal::TSTP) || is(Signal::TTIN) || is(Signal::TTOU) {
-            signals::stop_by(number);
-        } else if is_deadly(number) {
+        } else if is_deadly(number) || is_stop(number) {
             return self.before_the_command(received);
         }
         Ok(None)
     }
 
-    /// A signal while the environment comes up ends the call at once; but the command may run already
-    /// and have been seen to run, though the agent's word of it was not read yet.
+    /// A signal while the environment comes up ends or stops the call at once; but the command may run
+    /// already and have been seen to run, though the agent's word of it was not read yet.
     fn before_the_command(&mut self, received: Received) -> Result<Option<End>, SessionError> {
         while self.link.fill()? {}
         if let Some(end) = self.frames()? {
@@ -399,10 +402,13 @@ impl Session {
         if self.running {
             return self.receive_signal(received);
         }
-        if !self.greeted {
+        if self.greeted {
+            self.early.push(received);
+        } else if is_stop(received.number) {
+            signals::stop_by(received.number);
+        } else {
             return Ok(Some(End::Interrupted(received.number)));
         }
-        self.early.push(received);
         Ok(None)
     }
 

@@ -6,7 +6,7 @@ use crate::ending::{Ending, Refusal};
 use crate::{install, report, run};
 use flake_core::caller::Caller;
 use flake_core::registry::Registration;
-use flake_engine::session::{Files, Session, Streams, Surroundings, is_deadly};
+use flake_engine::session::{Files, Session, Streams, Surroundings, is_deadly, is_stop};
 use flake_engine::{Outcome, Started, Starter};
 use flake_sys::inherited;
 use flake_sys::peer;
@@ -15,7 +15,7 @@ use flake_tools::sudo;
 use flake_wire::{Handed, Handoff};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Mode, OFlags, open};
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -138,7 +138,7 @@ fn wait(signals: &SignalFd, descriptors: &[BorrowedFd<'_>]) -> Result<Wait, Refu
         if is_deadly(received.number) {
             return Ok(Wait::Signal(received.number));
         }
-        if [Signal::TSTP, Signal::TTIN, Signal::TTOU].iter().any(|stop| stop.as_raw() == received.number) {
+        if is_stop(received.number) {
             signals::stop_by(received.number);
         }
     }
