@@ -56,6 +56,7 @@ impl ScratchHost {
         mounts::proc()?;
         mounts::bind(Path::new("/"), &real(""), false)?;
         mounts::read_only(&real(""))?;
+        forget()?;
         let _ = fs::remove_file("/etc/resolv.conf");
         fs::write("/etc/resolv.conf", resolver).context(|| "write /etc/resolv.conf")?;
         name()?;
@@ -141,6 +142,18 @@ impl ScratchHost {
         let outcome = self.podman(user, ["ps", "--all", "--external", "--quiet"]).check()?;
         Ok(outcome.out().lines().map(str::to_owned).collect())
     }
+}
+
+/// Hides what is registered on the machine.
+fn forget() -> Result<()> {
+    for path in ["/etc/flakes.yml", "/etc/flakes", "/usr/share/flakes", "/var/lib/flakes"] {
+        let removed = if Path::new(path).is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+        match removed {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            removed => removed.context(|| format!("hide {path}"))?,
+        }
+    }
+    Ok(())
 }
 
 fn real(path: &str) -> PathBuf {
