@@ -11,7 +11,7 @@ use crate::told::{line, refused};
 pub(crate) const CASES: &[Case] = &[("pull_ends_as_podman_does", pull), ("load_takes_the_newest", load)];
 
 fn pull(host: &ScratchHost) -> Result<()> {
-    let archive = archive(host, "pulled")?;
+    let archive = archive(host, "pulled", &[("/1", "")])?;
     let uri = format!("oci-archive:{archive}");
     let outcome = host.flake_ctl(&ADA, ["podman", "pull", "--uri", &uri]).check()?;
     ensure!(outcome.out().len() == 65 && !outcome.err().is_empty(), "{outcome}");
@@ -26,8 +26,8 @@ fn pull(host: &ScratchHost) -> Result<()> {
 }
 
 fn load(host: &ScratchHost) -> Result<()> {
-    let first = archive(host, "loaded-1")?;
-    archive(host, "loaded-2")?;
+    let first = archive(host, "loaded-1", &[("/2", "")])?;
+    archive(host, "loaded-2", &[("/3", "")])?;
     let outcome = host.flake_ctl(&ADA, ["podman", "load", "--oci", &first]).check()?;
     ensure!(outcome.out().contains("localhost/loaded-1:latest"), "{outcome}");
     let outcome = line(host, &ADA, "load --oci /home/ada/loaded-").check()?;
@@ -42,9 +42,10 @@ fn load(host: &ScratchHost) -> Result<()> {
     Ok(())
 }
 
-/// An archive of an image that is not in the store any more.
-fn archive(host: &ScratchHost, name: &'static str) -> Result<String> {
-    let image = host.image(&ADA, &Image { name, ..Image::BOX })?;
+/// An archive of an image that is not in the store any more. Its layer is its own: podman loses one that comes while
+/// another process removes it.
+fn archive(host: &ScratchHost, name: &'static str, files: &'static [(&str, &str)]) -> Result<String> {
+    let image = host.image(&ADA, &Image { name, files, ..Image::BOX })?;
     let file = format!("/home/ada/{name}.tar");
     host.podman(&ADA, ["save", "--quiet", "--format", "oci-archive", "--output", &file, &image]).check()?;
     host.podman(&ADA, ["rmi", &image]).check()?;

@@ -67,7 +67,7 @@ fn the_systems(host: &ScratchHost) -> Result<()> {
 }
 
 fn image(host: &ScratchHost) -> Result<()> {
-    host.image(&ADA, &Image { name: "goes-d", ..Image::BOX })?;
+    host.image(&ADA, &Image { name: "goes-d", files: &[("/4", "")], ..Image::BOX })?;
     host.podman(&ADA, ["tag", "localhost/goes-d", "localhost/alias-d"]).check()?;
     for (image, name) in
         [("localhost/goes-d", "one-d"), ("localhost/goes-d:latest", "two-d"), ("alias-d", "three-d")]
@@ -95,7 +95,7 @@ fn image(host: &ScratchHost) -> Result<()> {
 }
 
 fn in_use(host: &ScratchHost) -> Result<()> {
-    host.image(&ROOT, &Image { name: "used-d", ..Image::BOX })?;
+    host.image(&ROOT, &Image { name: "used-d", files: &[("/5", "")], ..Image::BOX })?;
     let words = "register --container localhost/used-d --target /bin/busybox --app /usr/local/bin/used-d";
     silent(line(host, &ROOT, words))?;
     let mark = host.mark();
