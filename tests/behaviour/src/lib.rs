@@ -19,6 +19,7 @@ mod stdin;
 mod streams;
 mod terminal;
 
+pub mod elevated;
 pub mod identity;
 pub mod images;
 pub mod refusals;
