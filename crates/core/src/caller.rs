@@ -23,6 +23,9 @@ pub struct Caller {
     pub shell: PathBuf,
     /// The working directory; absent when it was deleted or cannot be read.
     pub cwd: Option<PathBuf>,
+    /// A path that leads to the very same directory whatever is done to its name meanwhile; absent where
+    /// nobody with fewer rights could do anything to it.
+    pub cwd_pin: Option<PathBuf>,
     /// The environment.
     pub env: BTreeMap<OsString, OsString>,
     /// The file mode creation mask.
@@ -58,7 +61,18 @@ impl Caller {
             Some(entry) => (entry.name, entry.gecos.to_string_lossy().into_owned(), entry.home, entry.shell),
             None => (uid.to_string(), String::new(), PathBuf::from("/"), PathBuf::from("/bin/sh")),
         };
-        Ok(Self { uid, gid, name, gecos, home, shell, cwd: None, env: BTreeMap::new(), umask: 0o022 })
+        Ok(Self {
+            uid,
+            gid,
+            name,
+            gecos,
+            home,
+            shell,
+            cwd: None,
+            cwd_pin: None,
+            env: BTreeMap::new(),
+            umask: 0o022,
+        })
     }
 
     /// Whether the caller is root.

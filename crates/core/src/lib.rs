@@ -13,7 +13,6 @@ pub mod launch;
 pub mod list;
 pub mod options;
 pub mod place;
-pub mod reason;
 pub mod register;
 pub mod registry;
 pub mod remove;

@@ -1,9 +1,9 @@
 //! What is registered.
 
 use crate::place::Scope;
-use crate::reason::reason;
 use crate::registry::{Registry, flake_files};
 use flake_schema::{LoadError, Loaded, load_flake};
+use flake_sys::reason::reason;
 use std::io;
 use std::path::PathBuf;
 

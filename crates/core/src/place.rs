@@ -1,7 +1,7 @@
 //! Where registrations, their images and what is kept about them are: for the system, and for a user.
 
 use crate::caller::Caller;
-use flake_schema::{FlakeName, LoadError, Settings, load_settings};
+use flake_schema::{FlakeName, LoadError, Settings, Source, load_settings};
 use std::path::{Path, PathBuf};
 
 const SYSTEM_SETTINGS: &str = "/etc/flakes.yml";
@@ -33,6 +33,8 @@ pub struct Places {
     pub settings_file: PathBuf,
     /// The settings in force.
     pub settings: Settings,
+    /// What the settings were read from, and the folder of the registrations.
+    pub sources: Vec<Source>,
 }
 
 impl Places {
@@ -41,10 +43,15 @@ impl Places {
     /// # Errors
     /// The settings file is wrong.
     pub fn system() -> Result<Self, LoadError> {
-        let settings = load_settings(&[SYSTEM_SETTINGS])?.settings;
+        let loaded = load_settings(&[SYSTEM_SETTINGS])?;
+        let settings = loaded.settings;
+        let flakes_dir = settings.flakes_dir.clone().unwrap_or_else(|| SYSTEM_FLAKES.into());
+        let mut sources = loaded.sources;
+        sources.extend(Source::look_at(&flakes_dir).ok());
         Ok(Self {
             scope: Scope::System,
-            flakes_dir: settings.flakes_dir.clone().unwrap_or_else(|| SYSTEM_FLAKES.into()),
+            sources,
+            flakes_dir,
             state_dir: SYSTEM_STATE.into(),
             bin_dir: SYSTEM_BIN.into(),
             settings_file: SYSTEM_SETTINGS.into(),
@@ -61,7 +68,8 @@ impl Places {
         let config = caller.home.join(".config");
         let file = config.join("flakes.yml");
         let own = load_settings(&[&file])?.settings;
-        let layered = load_settings(&[Path::new(SYSTEM_SETTINGS), &file])?.settings;
+        let loaded = load_settings(&[Path::new(SYSTEM_SETTINGS), &file])?;
+        let layered = loaded.settings;
         let settings = Settings {
             flakes_dir: own.flakes_dir,
             podman_ids_dir: own.podman_ids_dir,
@@ -72,6 +80,7 @@ impl Places {
         let state = caller.xdg("XDG_STATE_HOME");
         Ok(Self {
             scope: Scope::User,
+            sources: loaded.sources,
             flakes_dir: settings.flakes_dir.clone().unwrap_or_else(|| config.join("flakes")),
             state_dir: state.map_or_else(|| caller.home.join(".local/state"), Path::to_owned).join("flakes"),
             bin_dir: caller.home.join(".local/bin"),

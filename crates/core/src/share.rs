@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 pub struct Bind {
     /// The path, absolute.
     pub path: PathBuf,
+    /// Where it is found on the host, when not by that path.
+    pub source: Option<PathBuf>,
     /// Whether it can only be read.
     pub read_only: bool,
 }
@@ -64,6 +66,9 @@ pub fn resolve(flake: &Flake, caller: &Caller) -> Result<Shared, ShareError> {
         match unfit(cwd, caller).filter(|_| !shared.covers(cwd)) {
             None => {
                 shared.add(cwd, share)?;
+                for bind in shared.binds.iter_mut().filter(|bind| bind.path == cwd) {
+                    bind.source.clone_from(&caller.cwd_pin);
+                }
                 cwd_is_there = true;
             }
             Some(why) => {
@@ -99,7 +104,7 @@ impl Shared {
             .max_by_key(|bind| bind.path.as_os_str().len());
         if shown.is_none_or(|bind| bind.read_only != share.read_only) {
             self.binds.retain(|bind| bind.path != path);
-            self.binds.push(Bind { path: path.to_owned(), read_only: share.read_only });
+            self.binds.push(Bind { path: path.to_owned(), source: None, read_only: share.read_only });
         }
         Ok(())
     }
@@ -113,13 +118,15 @@ impl Shared {
 
 /// Why a working directory is not mounted.
 fn unfit(cwd: &Path, caller: &Caller) -> Option<&'static str> {
-    let home = caller.home.as_path();
-    let has_home = home != Path::new("/");
-    if has_home && home.starts_with(cwd) {
-        return Some("it holds your home, which is shared by the word `home`");
-    }
-    if has_home && cwd.starts_with(home) {
-        return None;
+    // The working directory has no links in it; the home may.
+    let real_home = caller.home.canonicalize().unwrap_or_else(|_| caller.home.clone());
+    for home in [caller.home.as_path(), &real_home].into_iter().filter(|home| *home != Path::new("/")) {
+        if home.starts_with(cwd) {
+            return Some("it holds your home, which is shared by the word `home`");
+        }
+        if cwd.starts_with(home) {
+            return None;
+        }
     }
     let clashes = |system: &str| {
         let system = Path::new(system);

@@ -9,10 +9,10 @@ use flake_core::launch::Launch;
 use flake_sys::signals::SignalSet;
 use flake_sys::spawn::{self, Command};
 use flake_tools::podman::Podman as Tool;
+use flake_tools::reason;
 use rustix::fs::{Mode, OFlags, open};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::pipe::{PipeFlags, pipe_with};
-use std::collections::BTreeMap;
 use std::ffi::{CString, OsString};
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
@@ -20,8 +20,9 @@ use std::process::ExitStatus;
 
 /// The descriptor on which the agent finds its connection; podman hands on those from 3 up.
 const HANDED_OVER: u16 = 3;
-/// Podman's for a descriptor of somebody else.
-const NOT_HANDED_ON: [&str; 3] = ["LISTEN_PID", "LISTEN_FDNAMES", "NOTIFY_SOCKET"];
+
+/// Words of podman's, newuidmap's and the store's messages about missing subordinate ids.
+const SUBORDINATE: [&str; 5] = ["subuid", "subgid", "uidmap", "gidmap", "insufficient uids"];
 
 /// The engine.
 #[derive(Debug)]
@@ -82,9 +83,11 @@ impl Engine for Podman {
         if text.contains("image not known") || text.contains("no such image") {
             return import::missing(launch);
         }
-        if !self.is_root
-            && let Some(user) = user_without_subordinate_ids(launch.uid)
-        {
+        if text.contains("is already in use") {
+            return EngineError::NameInUse(reason(said, status));
+        }
+        let is_about_ids = SUBORDINATE.iter().any(|word| text.to_lowercase().contains(word));
+        if is_about_ids && let Some(user) = user_without_subordinate_ids(launch.uid) {
             return EngineError::NoSubordinateIds { user };
         }
         failed("podman", status, said)
@@ -92,15 +95,12 @@ impl Engine for Podman {
 }
 
 impl Podman {
-    /// The caller's environment, as podman's own configuration needs it, and what podman needs for the launch.
+    /// Podman's environment, and the word that there is a descriptor to hand on.
     fn environment(&self) -> Vec<OsString> {
-        let mut env: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
-        for name in NOT_HANDED_ON {
-            env.remove(std::ffi::OsStr::new(name));
-        }
-        env.insert("LISTEN_FDS".into(), "1".into());
-        env.extend(self.tool.variables().map(|(name, value)| (name.into(), value.into())));
-        env.into_iter()
+        let mut variables = self.tool.variables();
+        variables.insert("LISTEN_FDS".into(), "1".into());
+        variables
+            .into_iter()
             .map(|(mut pair, value)| {
                 pair.push("=");
                 pair.push(value);

@@ -17,7 +17,7 @@ use console::Console;
 use flake_core::launch::Launch;
 use flake_schema::Target;
 use flake_sys::inherited;
-use flake_sys::signals::{self, Received, SignalFd, SignalSet};
+use flake_sys::signals::{self, Received, SignalFd, SignalSet, is_deadly, is_stop};
 use flake_wire::{
     Closing, Exec, Failure, Frame, Modes, Program, Reply, Request, SignalTarget, VERSION, Window,
 };
@@ -47,19 +47,6 @@ pub enum End {
     Lost,
     /// A signal came before the command ran.
     Interrupted(i32),
-}
-
-/// Whether a signal, left to itself, ends a process.
-#[must_use]
-pub fn is_deadly(number: i32) -> bool {
-    let harmless = [Signal::CHILD, Signal::CONT, Signal::URG, Signal::WINCH];
-    !is_stop(number) && harmless.iter().all(|signal| signal.as_raw() != number)
-}
-
-/// Whether a signal that can be caught, left to itself, stops a process.
-#[must_use]
-pub fn is_stop(number: i32) -> bool {
-    [Signal::TSTP, Signal::TTIN, Signal::TTOU].iter().any(|signal| signal.as_raw() == number)
 }
 
 /// What of the caller goes with the command besides its streams.
@@ -136,7 +123,6 @@ pub struct Session {
     early: Vec<Received>,
     /// Descriptors of this process that the command has now.
     handed_on: Vec<u16>,
-    ignored: SignalSet,
 }
 
 impl Session {
@@ -145,8 +131,8 @@ impl Session {
     /// # Errors
     /// What the kernel says.
     pub fn signals() -> Result<SignalFd, SessionError> {
-        let wanted = SignalSet::catchable().without(Signal::CHILD.as_raw()).without(Signal::PIPE.as_raw());
-        SignalFd::receive(wanted).map_err(SessionError::Signals)
+        SignalFd::receive(SignalSet::catchable().without(Signal::CHILD.as_raw()))
+            .map_err(SessionError::Signals)
     }
 
     /// Opens a session and asks for the command.
@@ -184,7 +170,6 @@ impl Session {
             running: false,
             early: Vec::new(),
             handed_on: streams.passed().collect(),
-            ignored: inherited::ignored(),
         })
     }
 
@@ -199,10 +184,10 @@ impl Session {
             let _ = self.starter.take().map(Starter::finish);
             self.attach()?;
         }
-        if let Some(console) = &mut self.console {
-            console.finish();
+        match self.console.as_mut().and_then(|console| console.finish(&self.signals)) {
+            Some(signal) => Ok(End::Interrupted(signal)),
+            None => end,
         }
-        end
     }
 
     fn run_on(&mut self) -> Result<End, SessionError> {
@@ -223,10 +208,13 @@ impl Session {
     }
 
     fn wait(&self) -> Result<Vec<Source>, SessionError> {
-        let mut sources = vec![Source::Signals, Source::Link];
-        let out = if self.link.is_sending() { PollFlags::OUT } else { PollFlags::empty() };
-        let mut polled =
-            vec![PollFd::new(&self.signals, PollFlags::IN), PollFd::new(&self.link, PollFlags::IN | out)];
+        let mut sources = vec![Source::Signals];
+        let mut polled = vec![PollFd::new(&self.signals, PollFlags::IN)];
+        if !self.link.ended() {
+            let out = if self.link.is_sending() { PollFlags::OUT } else { PollFlags::empty() };
+            sources.push(Source::Link);
+            polled.push(PollFd::new(&self.link, PollFlags::IN | out));
+        }
         if let Some(starter) = &self.starter {
             sources.push(Source::Starter);
             polled.push(PollFd::new(starter, PollFlags::IN));
@@ -264,8 +252,7 @@ impl Session {
             Source::Agent => {
                 self.agent = None;
                 // What the agent said last comes first.
-                while self.link.fill()? {}
-                let end = self.frames()?;
+                let end = self.read_all()?;
                 return Ok(Some(end.unwrap_or(End::Lost)));
             }
             Source::Keyboard => {
@@ -273,6 +260,7 @@ impl Session {
                 let gone = self.console.as_mut().is_some_and(|console| console.read_keyboard(neighbours));
                 if gone {
                     self.signal(Signal::HUP.as_raw(), SignalTarget::Group)?;
+                    self.link.say(&Request::HangUp)?;
                 }
             }
             Source::Master => {
@@ -284,6 +272,16 @@ impl Session {
             Source::Screen => {}
         }
         Ok(None)
+    }
+
+    /// Reads and acts on all that the agent has said so far.
+    fn read_all(&mut self) -> Result<Option<End>, SessionError> {
+        while self.link.fill()? {
+            if let Some(end) = self.frames()? {
+                return Ok(Some(end));
+            }
+        }
+        self.frames()
     }
 
     fn frames(&mut self) -> Result<Option<End>, SessionError> {
@@ -322,9 +320,12 @@ impl Session {
                     self.receive_signal(received)?;
                 }
             }
-            Reply::Stopped { signal } => self.stop(i32::from(signal))?,
+            Reply::Stopped { signal } if is_a_stop(i32::from(signal)) => self.stop(i32::from(signal))?,
             Reply::Exit(Closing::Exited(status)) => return Ok(Some(End::Exited(status))),
-            Reply::Exit(Closing::Killed(signal)) => return Ok(Some(End::Killed(i32::from(signal)))),
+            Reply::Exit(Closing::Killed(signal)) if is_a_death(i32::from(signal)) => {
+                return Ok(Some(End::Killed(i32::from(signal))));
+            }
+            Reply::Exit(Closing::Killed(_)) => return Ok(Some(End::Lost)),
             Reply::Failed(failure) => return Ok(Some(End::Failed(failure))),
             _ => {}
         }
@@ -381,12 +382,11 @@ impl Session {
                 let window = console.window();
                 self.link.say(&Request::Resize(window))?;
             }
-        } else if self.ignored.contains(number) {
-            // The command ignores it too.
         } else if self.running {
+            // Also one that was ignored at the start: the command may have changed its mind.
             let target = if received.by_kernel { SignalTarget::Group } else { SignalTarget::Process };
             self.signal(number, target)?;
-        } else if is_deadly(number) || is_stop(number) {
+        } else if !inherited::ignored().contains(number) && (is_deadly(number) || is_stop(number)) {
             return self.before_the_command(received);
         }
         Ok(None)
@@ -395,8 +395,7 @@ impl Session {
     /// A signal while the environment comes up ends or stops the call at once; but the command may run
     /// already and have been seen to run, though the agent's word of it was not read yet.
     fn before_the_command(&mut self, received: Received) -> Result<Option<End>, SessionError> {
-        while self.link.fill()? {}
-        if let Some(end) = self.frames()? {
+        if let Some(end) = self.read_all()? {
             return Ok(Some(end));
         }
         if self.running {
@@ -420,7 +419,7 @@ impl Session {
     /// The command was stopped: so is this process, as the shell expects, until it is continued.
     fn stop(&mut self, signal: i32) -> Result<(), SessionError> {
         if let Some(console) = &mut self.console {
-            console.flush_all();
+            console.flush_all(&self.signals);
             console.restore();
             if signal == Signal::TSTP.as_raw() {
                 self.neighbours.signal(signal);
@@ -440,6 +439,16 @@ impl Session {
         }
         if self.running { self.link.say(&Request::Continue) } else { Ok(()) }
     }
+}
+
+/// What can have stopped a command. The agent's word is not trusted: this process is going to do the same.
+fn is_a_stop(number: i32) -> bool {
+    is_stop(number) || number == Signal::STOP.as_raw()
+}
+
+/// What can have killed a command.
+fn is_a_death(number: i32) -> bool {
+    is_deadly(number) && number != Signal::STOP.as_raw() && (1..=64).contains(&number)
 }
 
 /// A terminal's settings for the agent.

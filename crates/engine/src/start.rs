@@ -42,6 +42,9 @@ pub enum EngineError {
         /// A command that brings it.
         remedy: String,
     },
+    /// A container has the name that an option of the flake gives it; perhaps it is just going.
+    #[error("podman failed: {0}")]
+    NameInUse(String),
     /// The user has no range of subordinate ids.
     #[error(
         "{user} has no subordinate ids, which containers without root need; add the line \

@@ -1,6 +1,6 @@
 //! What is said when something fails.
 
-use flake_core::reason::reason;
+use flake_sys::reason::reason;
 use std::io;
 
 /// A failure, as the user reads it.

@@ -14,6 +14,8 @@ pub(crate) fn notice(words: &[OsString], text: &str) {
 /// A line that begins with the command's name.
 pub(crate) fn say(words: &[OsString], text: &str) {
     let name = words.first().map(Path::new).and_then(Path::file_name).unwrap_or("flake-pilot".as_ref());
+    // Words of the image or the agent may be in it.
+    let text: String = text.chars().filter(|sign| *sign == '\n' || !sign.is_control()).collect();
     // Nobody is left to tell when standard error is closed.
     let _ = writeln!(io::stderr(), "{}: {text}", name.to_string_lossy());
 }

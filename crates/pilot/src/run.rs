@@ -8,23 +8,38 @@ use flake_core::registry::Registration;
 use flake_engine::podman::Podman;
 use flake_engine::session::{End, Files, Relays, Session, Streams, Surroundings, exec};
 use flake_engine::{Engine, EngineError, Outcome};
+use flake_sys::reason::reason;
+use flake_sys::signals;
 use flake_tools::podman::Podman as Tool;
 use rustix::process::Signal;
 use std::path::Path;
 use std::process::ExitStatus;
+use std::time::{Duration, Instant};
+
+/// How long a container whose name is wanted may take to go.
+const NAME_IN_USE: Duration = Duration::from_secs(3);
 
 /// The engine on the store that these places mean.
 pub(crate) fn engine(registration: &Registration, places: &Places) -> Result<Podman, Refusal> {
     let file = places.settings.podman_storage_conf.as_deref();
     // A system flake in a user's own store: their storage configuration may not be made yet.
     let is_own = registration.scope == Scope::User || places.scope == Scope::System;
-    let tool = Tool::find()?.with_storage_conf(file.filter(|file| is_own || file.exists()));
-    let agent =
-        install::agent().map_err(|error| Refusal::Other(format!("cannot find the own program: {error}")))?;
+    with_agent(Tool::find()?.with_storage_conf(file.filter(|file| is_own || file.exists())))
+}
+
+/// The engine on root's store, for a caller who is not root: nothing of the environment counts.
+pub(crate) fn lent_engine(system: &Places) -> Result<Podman, Refusal> {
+    with_agent(Tool::find_clean()?.with_storage_conf(system.settings.podman_storage_conf.as_deref()))
+}
+
+fn with_agent(tool: Tool) -> Result<Podman, Refusal> {
+    let agent = install::agent()
+        .map_err(|error| Refusal::Other(format!("cannot find the own program: {}", reason(&error))))?;
     Ok(Podman::new(tool, agent))
 }
 
-/// Runs a launch to its end. An image that is missing though it was imported once is imported again.
+/// Runs a launch to its end. An image that is missing though it was imported once is imported again, and a
+/// container that has the name of this one's is given the time to go.
 pub(crate) fn run(
     engine: &Podman,
     launch: &Launch,
@@ -32,12 +47,22 @@ pub(crate) fn run(
     setting_up: impl Fn(),
 ) -> Result<Ending, Refusal> {
     engine.import(launch, state_dir, false, &setting_up)?;
-    match session(engine, launch) {
-        Err(Refusal::Engine(EngineError::ImageMissing { .. })) if launch.archive.is_some() => {
-            engine.import(launch, state_dir, true, &setting_up)?;
-            session(engine, launch)
+    let by = Instant::now() + NAME_IN_USE;
+    let mut is_imported = launch.archive.is_none();
+    loop {
+        match session(engine, launch) {
+            Err(Refusal::Engine(EngineError::ImageMissing { .. })) if !is_imported => {
+                is_imported = true;
+                // An import takes a while, and a signal is to end it.
+                signals::restore_mask()
+                    .map_err(|error| Refusal::Other(format!("cannot receive signals: {}", reason(&error))))?;
+                engine.import(launch, state_dir, true, &setting_up)?;
+            }
+            Err(Refusal::Engine(EngineError::NameInUse(_))) if Instant::now() < by => {
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            result => return result,
         }
-        result => result,
     }
 }
 
@@ -48,9 +73,14 @@ fn session(engine: &Podman, launch: &Launch) -> Result<Ending, Refusal> {
     let mut streams = Streams::gather(&launch.args, files)?;
     let started = engine.start(launch)?;
     let request = exec(launch, &streams, &Surroundings::inherited());
-    let relays = streams.start_relays();
+    let relays = streams.start_relays().map_err(copying)?;
     let end = Session::open(signals, started, request, streams)?.run()?;
     conclude(end, relays, |status, said| engine.explain(launch, status, &said).into())
+}
+
+/// The application's output is not where it was to go.
+pub(crate) fn copying(error: std::io::Error) -> Refusal {
+    Refusal::Other(format!("cannot copy between a file and the application: {}", reason(&error)))
 }
 
 /// What a session's end means for this process.
@@ -60,14 +90,8 @@ pub(crate) fn conclude(
     explain: impl FnOnce(ExitStatus, Vec<u8>) -> Refusal,
 ) -> Result<Ending, Refusal> {
     match end {
-        End::Exited(status) => {
-            relays.finish();
-            Ok(Ending::Status(status))
-        }
-        End::Killed(signal) => {
-            relays.finish();
-            Ok(Ending::Signal(signal))
-        }
+        End::Exited(status) => relays.finish().map(|()| Ending::Status(status)).map_err(copying),
+        End::Killed(signal) => relays.finish().map(|()| Ending::Signal(signal)).map_err(copying),
         End::Interrupted(signal) => Ok(Ending::Signal(signal)),
         End::Failed(failure) => Err(failure.into()),
         End::NotStarted(Outcome::Failed(status, said)) => Err(explain(status, said)),

@@ -94,13 +94,22 @@ pub fn load_settings<P: AsRef<Path>>(paths: &[P]) -> Result<LoadedSettings, Load
 }
 
 impl Source {
+    /// A file or directory as it is now.
+    ///
+    /// # Errors
+    /// What the kernel says, except that there is none.
+    pub fn look_at(path: &Path) -> io::Result<Self> {
+        let identity = match stat(path) {
+            Ok(stat) => Some(Identity::from(&stat)),
+            Err(Errno::NOENT | Errno::NOTDIR) => None,
+            Err(error) => return Err(error.into()),
+        };
+        Ok(Self { path: path.to_owned(), identity })
+    }
+
     /// True when the path still leads to the same state. One `stat`.
     pub fn is_unchanged(&self) -> io::Result<bool> {
-        match stat(&self.path) {
-            Ok(stat) => Ok(self.identity == Some(Identity::from(&stat))),
-            Err(Errno::NOENT | Errno::NOTDIR) => Ok(self.identity.is_none()),
-            Err(error) => Err(error.into()),
-        }
+        Ok(Self::look_at(&self.path)?.identity == self.identity)
     }
 }
 

@@ -4,9 +4,10 @@ use crate::connection::{Connection, Work};
 use crate::image::Image;
 use flake_sys::peer;
 use flake_sys::reap;
-use flake_sys::signals::{SignalFd, SignalSet};
+use flake_sys::signals::{SignalFd, SignalSet, is_deadly};
 use flake_wire::SignalTarget;
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
 use rustix::net::sockopt::socket_acceptconn;
 use rustix::net::{SocketFlags, accept_with};
 use rustix::process::{Signal, geteuid};
@@ -28,6 +29,8 @@ pub(crate) struct Agent {
     connections: Vec<Connection>,
     /// The container is being stopped: no new connection, and the end with the last.
     ending: bool,
+    /// No descriptor is left for another connection until one ends.
+    is_full: bool,
 }
 
 /// What a polled descriptor belongs to.
@@ -46,12 +49,9 @@ impl Agent {
         let handed = flake_sys::inherited::descriptor(HANDED_OVER)
             .ok_or_else(|| io::Error::other("started without a socket as descriptor 3"))?;
         let is_listener = socket_acceptconn(&handed)?;
-        let mut signals = SignalSet::default();
-        for signal in [Signal::CHILD, Signal::TERM, Signal::INT, Signal::HUP] {
-            signals = signals.with(signal.as_raw());
-        }
-        let signals = SignalFd::receive(signals)?;
-        let mut agent = Self { image, signals, listener: None, connections: Vec::new(), ending: false };
+        let signals = SignalFd::receive(SignalSet::catchable())?;
+        let mut agent =
+            Self { image, signals, listener: None, connections: Vec::new(), ending: false, is_full: false };
         if is_listener {
             rustix::io::ioctl_fionbio(&handed, true)?;
             agent.listener = Some(handed);
@@ -79,6 +79,7 @@ impl Agent {
 
     /// Drops connections that are over. A command whose launcher is gone is killed.
     fn retire(&mut self) {
+        let before = self.connections.len();
         self.connections.retain(|connection| {
             let over = connection.is_over();
             if let Some(command) = connection.command().filter(|_| over) {
@@ -86,13 +87,14 @@ impl Agent {
             }
             !over
         });
+        self.is_full &= self.connections.len() == before;
     }
 
     /// Waits for something to do.
     fn wait(&self) -> io::Result<Vec<Source>> {
         let mut sources = vec![Source::Signals];
         let mut polled = vec![PollFd::new(&self.signals, PollFlags::IN)];
-        if let Some(listener) = self.listener.as_ref().filter(|_| !self.ending) {
+        if let Some(listener) = self.listener.as_ref().filter(|_| !self.ending && !self.is_full) {
             sources.push(Source::Listener);
             polled.push(PollFd::new(listener, PollFlags::IN));
         }
@@ -154,9 +156,10 @@ impl Agent {
                         connection.child_changed(pid, change);
                     }
                 }
-            } else {
-                // `podman stop`: the commands hear of it first.
-                self.ending = true;
+            } else if signal.number != Signal::PIPE.as_raw() {
+                // `podman stop`, with whatever signal the image wants for that: the commands hear of it
+                // first.
+                self.ending |= is_deadly(signal.number);
                 for command in self.connections.iter().filter_map(Connection::command) {
                     command.signal(signal.number, SignalTarget::Process);
                 }
@@ -168,7 +171,14 @@ impl Agent {
     /// Takes a new connection from outside of the container; anybody inside is turned away.
     fn accept(&mut self) {
         let Some(listener) = &self.listener else { return };
-        let Ok(socket) = accept_with(listener, SocketFlags::CLOEXEC) else { return };
+        let socket = match accept_with(listener, SocketFlags::CLOEXEC) {
+            Ok(socket) => socket,
+            Err(error) => {
+                self.is_full = matches!(error, Errno::MFILE | Errno::NFILE | Errno::NOMEM)
+                    && !self.connections.is_empty();
+                return;
+            }
+        };
         let from_outside = peer::of(&socket)
             .is_ok_and(|peer| peer.pid == 0 && (peer.uid == 0 || peer.uid == geteuid().as_raw()));
         if from_outside && self.connections.len() < CONNECTIONS_MAX {

@@ -5,6 +5,7 @@ use crate::image::Image;
 use crate::link::Link;
 use crate::program;
 use flake_sys::pty::{self, Pty};
+use flake_sys::reason::reason;
 use flake_sys::signals::{self, SignalSet};
 use flake_sys::spawn::{self, Event, Ids, Leader};
 use flake_wire::{Closing, Exec, Failure, FailureKind, Modes, Program, Reply, SignalTarget, Source, Window};
@@ -112,6 +113,11 @@ impl Command {
         self.signal(Signal::CONT.as_raw(), SignalTarget::Group);
     }
 
+    /// Lets go of the terminal; the other reference to its master is the launcher's.
+    pub(crate) fn hang_up(&mut self) {
+        self.terminal = None;
+    }
+
     pub(crate) fn resize(&self, window: Window) {
         if let Some(terminal) = &self.terminal {
             let _ = tcsetwinsize(terminal, winsize(window));
@@ -145,7 +151,7 @@ fn strings(words: &[Vec<u8>]) -> Result<Vec<CString>, ()> {
 fn open_terminal(window: Window, modes: Option<&Modes>) -> Result<Pty, Failure> {
     let pty = pty::open().map_err(|error| Failure {
         kind: FailureKind::Other,
-        message: format!("cannot open a terminal inside: {}", program::reason(&error)),
+        message: format!("cannot open a terminal inside: {}", reason(&error)),
     })?;
     let _ = tcsetwinsize(&pty.slave, winsize(window));
     if let (Some(modes), Ok(mut current)) = (modes, tcgetattr(&pty.slave)) {
@@ -200,7 +206,7 @@ fn narrow(number: i32) -> u8 {
 }
 
 fn other(error: &io::Error) -> Failure {
-    refused(&program::reason(error))
+    refused(&reason(error))
 }
 
 fn nul(what: &str) -> Failure {

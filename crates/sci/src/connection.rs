@@ -102,6 +102,7 @@ impl Connection {
                 command.signal(i32::from(number), target);
             }
             (Work::Command(command), Request::Continue) => command.go_on(),
+            (Work::Command(command), Request::HangUp) => command.hang_up(),
             (Work::Command(command), Request::Resize(window)) => command.resize(window),
             (Work::Command(command), Request::Eof { stream }) => {
                 return command

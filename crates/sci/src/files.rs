@@ -1,8 +1,8 @@
 //! Single regular files, read and written for the launcher's side.
 
 use crate::link::Link;
-use crate::program::reason;
 use flake_sys::atomic::Draft;
+use flake_sys::reason::reason;
 use flake_wire::{DATA_MAX, Failure, FailureKind, Reply, WINDOW};
 use rustix::fs::{FileType, Mode, OFlags};
 use std::ffi::OsStr;

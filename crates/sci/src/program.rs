@@ -1,5 +1,6 @@
 //! Finding a command's program, and saying why it did not run.
 
+use flake_sys::reason::reason;
 use flake_sys::spawn::{SpawnError, Stage};
 use flake_wire::{Failure, FailureKind};
 use std::ffi::{CString, NulError, OsStr};
@@ -50,15 +51,6 @@ pub(crate) fn failure(program: &[u8], cwd: Option<&[u8]>, error: &SpawnError) ->
 
 fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
-}
-
-/// The system's words for an error, in the style of this project's messages.
-pub(crate) fn reason(error: &io::Error) -> String {
-    let text = error.to_string().to_lowercase();
-    match text.find(" (os error") {
-        Some(end) => text[..end].to_owned(),
-        None => text,
-    }
 }
 
 #[cfg(test)]

@@ -53,7 +53,8 @@ impl Draft {
     /// Syncs and puts the file at its place, over whatever is there.
     ///
     /// # Errors
-    /// What the kernel says; then nothing stands there that did not before.
+    /// What the kernel says; then nothing stands there that did not before, unless it is the folder that
+    /// could not be made durable.
     pub fn replace(mut self) -> io::Result<()> {
         self.file.sync_all()?;
         renameat(CWD, &self.temporary, CWD, &self.place)?;

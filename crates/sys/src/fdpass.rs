@@ -9,7 +9,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 /// The most descriptors that one call passes.
-pub const AT_ONCE: usize = 64;
+pub const AT_ONCE: usize = 128;
 
 const SPACE: usize = rustix::cmsg_space!(ScmRights(AT_ONCE));
 

@@ -3,6 +3,7 @@
 
 use crate::signals::SignalSet;
 use nix::libc;
+use rustix::fs::FileType;
 use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr;
@@ -59,8 +60,14 @@ pub fn open(number: u16) -> Option<BorrowedFd<'static>> {
     open.then(|| unsafe { BorrowedFd::borrow_raw(number) })
 }
 
-/// Lets go of an inherited descriptor: what it led to is closed, its number leads to /dev/null.
+/// Lets go of an inherited pipe or socket, so that only others hold it: what it led to is closed, its
+/// number leads to /dev/null. Files and devices stay, since nobody can tell that they are still open here.
 pub fn release(number: u16) {
+    let Some(inherited) = open(number) else { return };
+    let kind = rustix::fs::fstat(inherited).map(|stat| FileType::from_raw_mode(stat.st_mode));
+    if !matches!(kind, Ok(FileType::Fifo | FileType::Socket)) {
+        return;
+    }
     let Ok(null) = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null") else { return };
     // SAFETY: both are open; replacing what a number leads to at once leaves no moment in which another
     // descriptor could take it.

@@ -7,12 +7,14 @@
 pub mod access;
 pub mod atomic;
 pub mod bound;
+pub mod descriptor;
 pub mod fdpass;
 pub mod inherited;
 pub mod interrupt;
 pub mod peer;
 pub mod pty;
 pub mod reap;
+pub mod reason;
 pub mod signals;
 pub mod spawn;
 pub mod user;

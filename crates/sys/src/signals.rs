@@ -24,19 +24,11 @@ impl SignalSet {
         self.0
     }
 
-    /// All signals but those that cannot be caught and those that say the process itself is broken.
+    /// All signals but those that cannot be caught. A real fault of the process itself ends it though its
+    /// signal is blocked.
     #[must_use]
     pub fn catchable() -> Self {
-        let left_alone = [
-            libc::SIGKILL,
-            libc::SIGSTOP,
-            libc::SIGSEGV,
-            libc::SIGBUS,
-            libc::SIGFPE,
-            libc::SIGILL,
-            libc::SIGABRT,
-        ];
-        left_alone.into_iter().fold(Self(u64::MAX), Self::without)
+        Self(u64::MAX).without(libc::SIGKILL).without(libc::SIGSTOP)
     }
 
     /// Whether a signal is in the set.
@@ -80,6 +72,26 @@ pub(crate) fn set_mask(set: SignalSet) -> io::Result<()> {
         )
     };
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Takes signals as this process was started to take them, after a [`SignalFd`].
+///
+/// # Errors
+/// What the kernel says.
+pub fn restore_mask() -> io::Result<()> {
+    set_mask(crate::inherited::blocked())
+}
+
+/// Whether a signal, left to itself, ends a process.
+#[must_use]
+pub fn is_deadly(number: i32) -> bool {
+    !is_stop(number) && ![libc::SIGCHLD, libc::SIGCONT, libc::SIGURG, libc::SIGWINCH].contains(&number)
+}
+
+/// Whether a signal that can be caught, left to itself, stops a process.
+#[must_use]
+pub fn is_stop(number: i32) -> bool {
+    [libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU].contains(&number)
 }
 
 /// One received signal.

@@ -109,6 +109,9 @@ pub struct Running {
 /// # Errors
 /// The stage that failed, and why.
 pub fn spawn(command: Command) -> Result<Running, SpawnError> {
+    if !has_one_thread() {
+        return Err(SpawnError::process(io::Error::other("a process with threads cannot start a command")));
+    }
     let (mut reader, writer) = io::pipe().map_err(SpawnError::process)?;
     let prepared = child::Prepared::new(command).map_err(SpawnError::process)?;
     let before = current_mask().map_err(SpawnError::process)?;
@@ -145,6 +148,20 @@ pub fn spawn(command: Command) -> Result<Running, SpawnError> {
         }
         Err(error) => Err(SpawnError::process(error)),
     }
+}
+
+/// Whether this process has one thread: its folder of tasks then has one folder, beside its own two names.
+/// Without /proc it is the caller's word that counts.
+fn has_one_thread() -> bool {
+    rustix::fs::stat("/proc/self/task").map_or(true, |tasks| tasks.st_nlink <= 3)
+}
+
+/// One more than the largest number a descriptor can have here, within reason.
+fn most_descriptors() -> i32 {
+    let mut limit = nix::libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the pointer is to a live structure.
+    unsafe { nix::libc::getrlimit(nix::libc::RLIMIT_NOFILE, &raw mut limit) };
+    i32::try_from(limit.rlim_cur).unwrap_or(1 << 20).clamp(1024, 1 << 20)
 }
 
 fn current_mask() -> io::Result<SignalSet> {

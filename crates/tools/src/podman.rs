@@ -13,13 +13,17 @@ pub use layers::{Folders, GraphDriver};
 
 use crate::program::Program;
 use crate::run::{ToolError, capture};
-use std::ffi::OsStr;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The oldest version that is supported: it hands a descriptor on at `run -d`.
 const MINIMUM: (u32, u32) = (4, 3);
 const MINIMUM_TEXT: &str = "4.3";
+const INSTALL: &str = "apt-get install podman";
+/// Descriptors and a readiness that were handed to this process, not to podman.
+const SOMEBODY_ELSES: [&str; 4] = ["LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "NOTIFY_SOCKET"];
 /// Names the file that says where podman's store is.
 const STORAGE_CONF: &str = "CONTAINERS_STORAGE_CONF";
 
@@ -28,7 +32,21 @@ const STORAGE_CONF: &str = "CONTAINERS_STORAGE_CONF";
 pub struct Podman {
     program: Program,
     storage_conf: Option<PathBuf>,
+    environment: Environment,
 }
+
+/// The environment that podman gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Environment {
+    /// This process' own, in which its user has chosen podman's configuration.
+    Own,
+    /// Nothing but what every program needs: this process has more rights than whoever made its own.
+    Clean,
+}
+
+/// Where programs are looked for, and root's home, in a clean environment.
+const CLEAN: [(&str, &str); 2] =
+    [("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"), ("HOME", "/root")];
 
 impl Podman {
     /// Looks for podman in `PATH`. Its version is not asked for: that takes longer than a launch should.
@@ -36,15 +54,25 @@ impl Podman {
     /// # Errors
     /// [`ToolError::Missing`].
     pub fn find() -> Result<Self, ToolError> {
-        let program = Program::find("podman", "apt-get install podman")?;
-        Ok(Self { program, storage_conf: None })
+        let program = Program::find("podman", INSTALL)?;
+        Ok(Self { program, storage_conf: None, environment: Environment::Own })
+    }
+
+    /// Looks for podman where the system has it, to be run in a clean environment.
+    ///
+    /// # Errors
+    /// [`ToolError::Missing`].
+    pub fn find_clean() -> Result<Self, ToolError> {
+        let program = Program::find_in(CLEAN[0].1.as_ref(), "podman", INSTALL)?;
+        Ok(Self { program, storage_conf: None, environment: Environment::Clean })
     }
 
     /// With a store of its own: the file of the `podman_storage_conf` setting. The variable of the same
     /// meaning in the environment comes first.
     #[must_use]
     pub fn with_storage_conf(mut self, file: Option<&Path>) -> Self {
-        self.storage_conf = file.filter(|_| std::env::var_os(STORAGE_CONF).is_none()).map(Path::to_owned);
+        let is_chosen = self.environment == Environment::Own && std::env::var_os(STORAGE_CONF).is_some();
+        self.storage_conf = file.filter(|_| !is_chosen).map(Path::to_owned);
         self
     }
 
@@ -72,15 +100,22 @@ impl Podman {
     /// A call with these words.
     pub fn command<W: AsRef<OsStr>>(&self, words: impl IntoIterator<Item = W>) -> Command {
         let mut command = self.program.command(words);
-        command.envs(self.variables());
-        // A unit's readiness is not podman's to report.
-        command.env_remove("NOTIFY_SOCKET");
+        command.env_clear().envs(self.variables());
         command
     }
 
-    /// What a call needs in its environment besides the caller's own.
-    pub fn variables(&self) -> impl Iterator<Item = (&'static str, &Path)> {
-        self.storage_conf.as_deref().map(|file| (STORAGE_CONF, file)).into_iter()
+    /// The environment of a call.
+    #[must_use]
+    pub fn variables(&self) -> BTreeMap<OsString, OsString> {
+        let mut variables: BTreeMap<OsString, OsString> = match self.environment {
+            Environment::Own => std::env::vars_os().collect(),
+            Environment::Clean => CLEAN.map(|(name, value)| (name.into(), value.into())).into(),
+        };
+        for name in SOMEBODY_ELSES {
+            variables.remove(OsStr::new(name));
+        }
+        variables.extend(self.storage_conf.iter().map(|file| (STORAGE_CONF.into(), file.into())));
+        variables
     }
 
     fn unexpected(&self, verb: &str, reason: &impl ToString) -> ToolError {

@@ -23,8 +23,15 @@ impl Program {
     /// # Errors
     /// [`ToolError::Missing`], with `install` as the command that would bring it.
     pub fn find(name: &'static str, install: &'static str) -> Result<Self, ToolError> {
-        let path = env::var_os("PATH").unwrap_or_default();
-        env::split_paths(&path)
+        Self::find_in(&env::var_os("PATH").unwrap_or_default(), name, install)
+    }
+
+    /// Looks for a program in the folders of a search path.
+    ///
+    /// # Errors
+    /// As [`Self::find`].
+    pub fn find_in(path: &OsStr, name: &'static str, install: &'static str) -> Result<Self, ToolError> {
+        env::split_paths(path)
             .chain(ALSO.map(PathBuf::from))
             .filter(|folder| folder.is_absolute())
             .map(|folder| folder.join(name))

@@ -72,6 +72,8 @@ pub enum Request {
     },
     /// Asks for [`Reply::Ports`].
     ListenPorts,
+    /// The caller's terminal is gone: so is the command's, as soon as its master is closed on both sides.
+    HangUp,
 }
 
 /// Who gets a signal.

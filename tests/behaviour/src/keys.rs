@@ -26,6 +26,9 @@ pub(crate) const CASES: &[Case] = &[
     Case { name: "a_key_without_enter", run: single_key },
     Case { name: "mode_restored_after_ctrl_c", run: mode_after_interrupt },
     Case { name: "hang_up_ends_the_app", run: hang_up },
+    Case { name: "hang_up_ends_the_input_of_an_app_that_ignores_it", run: hang_up_ignored },
+    Case { name: "ctrl_c_without_an_open_terminal", run: closed_terminal },
+    Case { name: "ctrl_c_of_a_job_inside_stays_inside", run: job_inside },
 ];
 
 fn interrupt_trapped(scene: &Scene<'_>) -> Result<()> {
@@ -145,5 +148,46 @@ fn hang_up(scene: &Scene<'_>) -> Result<()> {
             Ok(processes::until_gone(&mark)?)
         })?;
     }
+    Ok(())
+}
+
+/// It ignores the signal, but it cannot read any more.
+fn hang_up_ignored(scene: &Scene<'_>) -> Result<()> {
+    scene.same(|subject| {
+        let mark = scene.host.mark();
+        let app = format!("trap : HUP; echo ready; while read -r x; do :; done; : {mark}");
+        let terminal = subject.terminal(&format!(r#"exec "$APP" sh -c '{app}'"#))?;
+        terminal.expect("ready\r\n")?;
+        terminal.hang_up()?;
+        Ok(processes::until_gone(&mark)?)
+    })
+}
+
+/// The terminal is the app's, whether the app has it open or not.
+fn closed_terminal(scene: &Scene<'_>) -> Result<()> {
+    let app = r#"echo ready; exec </dev/null >/dev/null 2>&1; exec sleep MARK"#;
+    let ended = after_key(scene, &format!(r#"exec "$APP" sh -c "{app}""#), "\x03")?;
+    ensure!(ended == (None, Some(2)), "{ended:?}");
+    Ok(())
+}
+
+/// A shell inside has given the terminal to its own job: whoever waits for the app outside is not meant.
+fn job_inside(scene: &Scene<'_>) -> Result<()> {
+    let ended = scene.same(|subject| {
+        let mark = scene.host.mark();
+        let terminal =
+            subject.terminal(r#"trap 'echo outside' INT; PS1='in> ' "$APP" sh -i; echo "status $?""#)?;
+        // The prompt of the app's own environment, which does not let PS1 through.
+        terminal.send(&format!("sleep {mark}\r"))?;
+        let asleep = |process: &Process| process.line == format!("sleep {mark}");
+        let running = || processes::marked(&mark).iter().any(asleep).then_some(());
+        until("the job inside", running, || terminal.seen())?;
+        terminal.send("\x03")?;
+        processes::until_gone(&mark)?;
+        terminal.send("exit 4\r")?;
+        let ended = terminal.end()?;
+        Ok((ended.code, ended.seen.contains("outside"), ended.seen.contains("status 4")))
+    })?;
+    ensure!(ended == (Some(0), false, true), "{ended:?}");
     Ok(())
 }

@@ -13,6 +13,7 @@ pub(crate) const CASES: &[Case] = &[
     Case { name: "shell_prompt", run: shell },
     Case { name: "window_size", run: size },
     Case { name: "window_resized", run: resized },
+    Case { name: "dev_tty_when_nothing_else_is_the_terminal_any_more", run: reopened },
     Case { name: "dev_tty", run: dev_tty },
     Case { name: "stdin_pipe_with_terminal_stdout", run: pipe_in },
     Case { name: "terminal_stdin_with_stdout_pipe", run: pipe_out },
@@ -185,5 +186,14 @@ fn before_and_after(scene: &Scene<'_>) -> Result<()> {
     let script = r#"printf 'a\n'; "$APP" printf 'b\n'; printf 'c\n'; "$APP" printf d; printf 'e\n'"#;
     let seen = same_screen(scene, script)?;
     ensure!(seen == r"a\r\nb\r\nc\r\nde\r\n", "{seen}");
+    Ok(())
+}
+
+fn reopened(scene: &Scene<'_>) -> Result<()> {
+    // The shell outside keeps it open.
+    let script =
+        r#""$APP" sh -c 'exec </dev/null >/dev/null 2>&1; sleep 0.3; echo again >/dev/tty'; echo end"#;
+    let seen = same_screen(scene, script)?;
+    ensure!(seen == r"again\r\nend\r\n", "{seen}");
     Ok(())
 }

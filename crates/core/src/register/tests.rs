@@ -24,6 +24,7 @@ impl Host {
             bin_dir: at("bin"),
             settings_file: at("flakes.yml"),
             settings: Settings::default(),
+            sources: Vec::new(),
         };
         let store = Memory::with(&[("box", "1"), ("new", "2"), ("mute", "mute")]);
         Self { root, store, places }

@@ -1,7 +1,7 @@
 //! Why a change was not made.
 
-use crate::reason::reason;
 use crate::store::StoreError;
+use flake_sys::reason::reason;
 use std::io;
 use std::path::{Path, PathBuf};
 

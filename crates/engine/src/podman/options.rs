@@ -6,6 +6,15 @@ use flake_core::launch::Launch;
 /// What the launch does by itself, terminals and streams above all; 3.x files often say it.
 const OURS: [&str; 6] = ["--interactive", "--tty", "--rm", "--detach", "--init", "--sig-proxy"];
 
+/// What a launch cannot do with, and why.
+const REFUSED: [(&str, &str); 3] = [
+    ("--pid", "processes of the host or of another container could not be told from those inside"),
+    ("--systemd", "the agent is the first process inside"),
+    ("--preserve-fds", "descriptors that the command line names as /dev/fd/N are passed anyway"),
+];
+/// Values with which such an option says what is so anyway.
+const ALLOWED: [&str; 3] = ["private", "false", ""];
+
 /// The options that go to podman.
 pub(super) fn usable(launch: &Launch) -> Result<Vec<String>, EngineError> {
     let mut usable = Vec::new();
@@ -14,13 +23,14 @@ pub(super) fn usable(launch: &Launch) -> Result<Vec<String>, EngineError> {
         if is_ours(word) {
             continue;
         }
-        let shares_processes =
-            word == "--pid=host" || word == "--pid" && words.peek().is_some_and(|next| *next == "host");
-        if shares_processes {
-            return Err(EngineError::Option {
-                option: "--pid=host".to_owned(),
-                why: "processes of the host could not be told from those inside",
-            });
+        let (name, value) = match word.split_once('=') {
+            Some((name, value)) => (name, value),
+            None => (word.as_str(), words.peek().map_or("", |next| next.as_str())),
+        };
+        if let Some((_, why)) = REFUSED.iter().find(|(refused, _)| *refused == name)
+            && !ALLOWED.contains(&value)
+        {
+            return Err(EngineError::Option { option: format!("{name}={value}"), why });
         }
         usable.push(word.clone());
     }

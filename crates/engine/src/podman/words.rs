@@ -53,8 +53,9 @@ fn network_word(network: Network) -> &'static str {
 /// `--mount` is a line of comma-separated values (RFC 4180), so any path can be written.
 fn mount(bind: &Bind) -> String {
     let path = bind.path.display().to_string();
+    let source = bind.source.as_ref().map_or_else(|| path.clone(), |source| source.display().to_string());
     let access = if bind.read_only { "ro" } else { "rw" };
-    format!("type=bind,{},{},{access},nodev,nosuid", quoted("src", &path), quoted("dst", &path))
+    format!("type=bind,{},{},{access},nodev,nosuid", quoted("src", &source), quoted("dst", &path))
 }
 
 fn quoted(key: &str, value: &str) -> String {
@@ -101,7 +102,7 @@ mod tests {
 
     #[test]
     fn any_path_can_be_mounted() {
-        let bind = Bind { path: "/a,b:c \"q".into(), read_only: true };
+        let bind = Bind { path: "/a,b:c \"q".into(), source: None, read_only: true };
         assert_eq!(mount(&bind), r#"type=bind,"src=/a,b:c ""q","dst=/a,b:c ""q",ro,nodev,nosuid"#);
     }
 

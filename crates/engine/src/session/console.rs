@@ -4,13 +4,16 @@ use super::Source;
 use super::error::SessionError;
 use super::neighbours::Neighbours;
 use super::screen::Screen;
+use flake_sys::signals::{SignalFd, is_deadly};
 use flake_wire::Window;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Mode, OFlags, open};
-use rustix::process::{Signal, getpgrp};
+use rustix::process::{Pid, Signal, getpgrp};
 use rustix::termios::{
-    LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr,
+    LocalModes, OptionalActions, SpecialCodeIndex, Termios, isatty, tcgetattr, tcgetpgrp, tcgetwinsize,
+    tcsetattr,
 };
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
@@ -25,6 +28,8 @@ pub(super) struct Console {
     /// Opened anew, so that non-blocking mode is nobody else's.
     tty: OwnedFd,
     master: Option<OwnedFd>,
+    /// The command's own process group there.
+    command: Option<Pid>,
     /// How the terminal was, while it is this process' turn on it.
     before: Option<Termios>,
     screen: Screen,
@@ -43,6 +48,7 @@ impl Console {
         Ok(Self {
             tty,
             master: None,
+            command: None,
             before: None,
             screen,
             typed: Vec::new(),
@@ -58,7 +64,12 @@ impl Console {
 
     /// The command runs on the other end of this one.
     pub(super) fn attach(&mut self, master: OwnedFd) -> Result<(), SessionError> {
+        // The agent's word is not trusted: anything else could block this process.
+        if !isatty(&master) {
+            return Err(SessionError::Terminal(io::Error::other("the agent sent something else")));
+        }
         rustix::io::ioctl_fionbio(&master, true).map_err(|error| SessionError::Terminal(error.into()))?;
+        self.command = tcgetpgrp(&master).ok();
         self.master = Some(master);
         self.take();
         Ok(())
@@ -90,10 +101,12 @@ impl Console {
         }
     }
 
-    /// The end: shows what is left and gives the terminal back.
-    pub(super) fn finish(&mut self) {
-        self.flush_all();
+    /// The end: shows what is left and gives the terminal back. A signal that ends the wait for a screen
+    /// that takes nothing is returned.
+    pub(super) fn finish(&mut self, signals: &SignalFd) -> Option<i32> {
+        let signal = self.flush_all(signals);
         self.restore();
+        signal
     }
 
     fn is_foreground(&self) -> bool {
@@ -117,7 +130,10 @@ impl Console {
         if let Some(master) = &self.master {
             let typed = if self.typed.is_empty() { PollFlags::empty() } else { PollFlags::OUT };
             let shown = if self.shown.len() < BUFFER { PollFlags::IN } else { PollFlags::empty() };
-            interest.push((Source::Master, master.as_fd(), typed | shown));
+            // A hangup is told whether it is asked for or not; with no room it would be told for ever.
+            if !shown.is_empty() {
+                interest.push((Source::Master, master.as_fd(), typed | shown));
+            }
         }
         interest
     }
@@ -141,6 +157,7 @@ impl Console {
             _ => {
                 self.hung_up = true;
                 self.shown.clear();
+                self.master = None;
                 true
             }
         }
@@ -148,8 +165,11 @@ impl Console {
 
     /// A typed ^C reaches the command through its terminal, and the caller's pipeline from here.
     fn signal_neighbours(&self, typed: &[u8], neighbours: &mut Neighbours) {
-        let Some(termios) = self.master.as_ref().and_then(|master| tcgetattr(master).ok()) else { return };
-        if !termios.local_modes.contains(LocalModes::ISIG) {
+        let Some(master) = &self.master else { return };
+        let Ok(termios) = tcgetattr(master) else { return };
+        // A shell inside gives the terminal to its own jobs, which are nobody's neighbours here.
+        let is_commands_turn = tcgetpgrp(master).ok() == self.command;
+        if !termios.local_modes.contains(LocalModes::ISIG) || !is_commands_turn {
             return;
         }
         for (key, signal) in [(SpecialCodeIndex::VINTR, Signal::INT), (SpecialCodeIndex::VQUIT, Signal::QUIT)]
@@ -205,30 +225,46 @@ impl Console {
         }
     }
 
-    /// Shows everything the command has written so far.
-    pub(super) fn flush_all(&mut self) {
+    /// Shows everything the command has written so far, unless a deadly signal comes, which is returned.
+    pub(super) fn flush_all(&mut self, signals: &SignalFd) -> Option<i32> {
         loop {
             let is_more = self.read_master();
             if !is_more {
                 self.screen.finish(&mut self.shown);
                 self.flush();
             }
-            let is_through = self.shown.is_empty() && !is_more;
-            let is_stuck = !self.shown.is_empty() && !self.wait_for_screen();
-            if self.hung_up || is_through || is_stuck {
-                return;
+            if self.hung_up || self.shown.is_empty() && !is_more {
+                return None;
+            }
+            if !self.shown.is_empty()
+                && let Wait::Over(signal) = self.wait_for_screen(signals)
+            {
+                return signal;
             }
         }
     }
 
-    /// False when the screen takes nothing any more.
-    fn wait_for_screen(&mut self) -> bool {
-        let mut polled = [PollFd::new(&self.tty, PollFlags::OUT)];
-        match poll(&mut polled, None) {
-            Ok(_) => !polled[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL),
-            Err(error) => error == rustix::io::Errno::INTR,
+    fn wait_for_screen(&mut self, signals: &SignalFd) -> Wait {
+        let mut polled = [PollFd::new(&self.tty, PollFlags::OUT), PollFd::new(signals, PollFlags::IN)];
+        if poll(&mut polled, None).is_err_and(|error| error != rustix::io::Errno::INTR) {
+            return Wait::Over(None);
+        }
+        let [screen, signal] = polled.map(|polled| polled.revents());
+        if screen.intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) {
+            return Wait::Over(None);
+        }
+        let received = if signal.is_empty() { None } else { signals.next_signal().ok().flatten() };
+        match received.filter(|received| is_deadly(received.number)) {
+            Some(received) => Wait::Over(Some(received.number)),
+            None => Wait::Again,
         }
     }
+}
+
+/// What a wait for the screen came to.
+enum Wait {
+    Again,
+    Over(Option<i32>),
 }
 
 /// Writes what is taken now.

@@ -1,10 +1,11 @@
 //! The caller's file descriptors, as they go to the command: the terminal, those that are passed, and
 //! those that a word of the command line names.
 
-use super::relay::Relay;
+use super::relay::{Relay, Running};
+use flake_sys::descriptor::{is_anonymous_pipe, is_harmless};
 use flake_sys::inherited;
 use flake_wire::{FDS_MAX, Modes, Source, Stream, Window};
-use rustix::fs::{FileType, Mode, fchmod, fstat, fstatfs};
+use rustix::fs::{FileType, Mode, fchmod, fstat};
 use rustix::io::{FdFlags, fcntl_dupfd_cloexec, fcntl_getfd};
 use rustix::process::getsid;
 use rustix::termios::{isatty, tcgetattr, tcgetsid, tcgetwinsize};
@@ -16,9 +17,6 @@ use std::os::unix::ffi::OsStrExt;
 
 /// The places in which a word names a descriptor.
 const NAMES: [&[u8]; 2] = [b"/dev/fd/", b"/proc/self/fd/"];
-
-/// The type of the file system that anonymous pipes are in (`PIPEFS_MAGIC` of linux/magic.h).
-const PIPEFS: rustix::fs::FsWord = 0x5049_5045;
 
 /// What goes with a command.
 #[derive(Debug)]
@@ -54,7 +52,7 @@ pub enum StreamError {
     },
 }
 
-/// How regular files go with the command.
+/// How files go with the command, and what else could be opened again for more than it was opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Files {
     /// As they are.
@@ -102,8 +100,11 @@ impl Streams {
     }
 
     /// Starts copying between files and their pipes. Comes after the last process was started.
-    pub fn start_relays(&mut self) -> Relays {
-        Relays(self.relays.drain(..).map(Relay::start).collect())
+    ///
+    /// # Errors
+    /// No thread or descriptor is left.
+    pub fn start_relays(&mut self) -> io::Result<Relays> {
+        Ok(Relays(self.relays.drain(..).map(Relay::start).collect::<io::Result<_>>()?))
     }
 
     /// Whether the command's output is the terminal, so that nobody behind it in a pipeline writes there.
@@ -133,8 +134,8 @@ impl Streams {
         if self.descriptors.len() >= FDS_MAX {
             return Err(StreamError::TooMany);
         }
-        let passed = if kind == FileType::RegularFile && files == Files::Relayed {
-            let (relay, passed) = Relay::new(descriptor, &self.relays)
+        let passed = if files == Files::Relayed && !is_harmless(descriptor) {
+            let (relay, passed) = Relay::new(number, descriptor, &self.relays)
                 .map_err(|source| StreamError::System { number, source })?;
             self.relays.extend(relay);
             passed
@@ -164,21 +165,23 @@ impl Streams {
 
 /// Copies under way.
 #[derive(Debug)]
-pub struct Relays(Vec<super::relay::Running>);
+pub struct Relays(Vec<Running>);
 
 impl Relays {
-    /// Waits until all that the command has written is in its files.
-    pub fn finish(self) {
-        for relay in self.0 {
-            relay.finish();
-        }
+    /// Waits until all that the command has written is in its files, and leaves those that it has read as
+    /// far as it has.
+    ///
+    /// # Errors
+    /// What writing a file said first.
+    pub fn finish(self) -> io::Result<()> {
+        self.0.into_iter().map(Running::finish).fold(Ok(()), io::Result::and)
     }
 }
 
 /// A program inside that opens /dev/stdout anew does so with the rights of the image's user, and a pipe
 /// belongs to the caller. Only those who can look into a process can reach its anonymous pipes at all.
 fn open_to_image_users(descriptor: BorrowedFd<'_>) {
-    if fstatfs(descriptor).is_ok_and(|system| system.f_type == PIPEFS) {
+    if is_anonymous_pipe(descriptor) {
         let _ = fchmod(descriptor, Mode::from_raw_mode(0o666));
     }
 }

@@ -6,11 +6,12 @@ use crate::ending::{Ending, Refusal};
 use crate::{install, report, run};
 use flake_core::caller::Caller;
 use flake_core::registry::Registration;
-use flake_engine::session::{Files, Session, Streams, Surroundings, is_deadly, is_stop};
+use flake_engine::session::{Files, Session, Streams, Surroundings};
 use flake_engine::{Outcome, Started, Starter};
 use flake_sys::inherited;
 use flake_sys::peer;
-use flake_sys::signals::{self, SignalFd};
+use flake_sys::reason::reason;
+use flake_sys::signals::{self, SignalFd, is_deadly, is_stop};
 use flake_tools::sudo;
 use flake_wire::{Handed, Handoff};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -33,7 +34,7 @@ pub(crate) fn run_elevated(
     let sudo = sudo::find()?;
     let mut streams = Streams::gather(&words[1..], Files::Relayed)?;
     let rendezvous = Rendezvous::open(caller)
-        .map_err(|error| Refusal::Other(format!("cannot make a socket for sudo: {error}")))?;
+        .map_err(|error| Refusal::Other(format!("cannot make a socket for sudo: {}", reason(&error))))?;
     let launcher = install::privileged().map_err(own_program)?;
     let arguments = [OsStr::new(name), rendezvous.path.as_os_str()];
     let arguments = arguments.into_iter().chain(words[1..].iter().map(OsString::as_os_str));
@@ -42,7 +43,7 @@ pub(crate) fn run_elevated(
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
-        .map_err(|error| Refusal::Other(format!("cannot run sudo: {error}")))?;
+        .map_err(|error| Refusal::Other(format!("cannot run sudo: {}", reason(&error))))?;
     // After the start: sudo asks for a password with signals as they were.
     let signals = Session::signals()?;
     let privileged = Privileged::new(name, child).map_err(waiting)?;
@@ -54,7 +55,7 @@ pub(crate) fn run_elevated(
     if let Some(warning) = warning {
         report::notice(words, &warning);
     }
-    let relays = streams.start_relays();
+    let relays = streams.start_relays().map_err(run::copying)?;
     let mut session = Session::join(signals, started, &streams)?;
     drop(streams);
     let end = session.run()?;
@@ -77,7 +78,10 @@ fn ask(
 ) -> Result<Asked, Refusal> {
     let socket = loop {
         match wait(signals, &[rendezvous.listener.as_fd(), privileged.ended.as_fd()])? {
-            Wait::Signal(signal) => return Ok(Asked::Signal(signal)),
+            Wait::Signal(signal) => {
+                privileged.end(signal);
+                return Ok(Asked::Signal(signal));
+            }
             Wait::Ready(0) => {
                 let (socket, _) = rendezvous.listener.accept().map_err(waiting)?;
                 // Only root's launcher is let in; the folder already keeps others out.
@@ -85,16 +89,16 @@ fn ask(
                     break socket;
                 }
             }
-            Wait::Ready(_) => return Err(privileged.refused(&io::ErrorKind::ConnectionAborted.into())),
+            Wait::Ready(_) => return Err(privileged.refused()),
         }
     };
-    hand_off(&socket, caller, streams).map_err(|error| privileged.refused(&error))?;
+    hand_off(&socket, caller, streams).map_err(broken)?;
     match wait(signals, &[socket.as_fd()])? {
         Wait::Signal(signal) => return Ok(Asked::Signal(signal)),
         Wait::Ready(_) => {}
     }
     let mut receiver = Receiver::new();
-    let (handed, beside) = receiver.receive(&socket).map_err(|error| privileged.refused(&error))?;
+    let (handed, beside) = receiver.receive(&socket).map_err(broken)?;
     let warning = match handed {
         Handed::Session { warning } => warning,
         Handed::Refused { message } => return Err(Refusal::Other(message)),
@@ -196,15 +200,24 @@ impl Privileged {
         })
     }
 
-    /// Why it did not answer.
-    fn refused(&mut self, error: &io::Error) -> Refusal {
+    /// Asks it to end, and waits for that: it may have the terminal without echo. A sudo that has become root
+    /// altogether cannot be asked; then it has no question open any more.
+    fn end(&mut self, signal: i32) {
+        let Ok(pid) = i32::try_from(self.child.id()) else { return };
+        if signals::send(pid, signal, false).is_ok() {
+            let _ = self.child.wait();
+        }
+    }
+
+    /// Why sudo did not start the second launcher.
+    fn refused(&mut self) -> Refusal {
         let mut said = Vec::new();
         if let Some(stream) = self.child.stderr.take() {
             let _ = stream.take(64 << 10).read_to_end(&mut said);
         }
         let why = match self.child.wait() {
             Ok(status) => flake_tools::reason(&said, status),
-            Err(_) => error.to_string(),
+            Err(error) => reason(&error),
         };
         Refusal::Other(format!(
             "runs as root and needs sudo, which refused: {why}; ask your administrator to allow: sudo {} {}",
@@ -214,10 +227,14 @@ impl Privileged {
     }
 }
 
+fn broken(error: io::Error) -> Refusal {
+    Refusal::Other(format!("the privileged launcher broke off: {}", reason(&error)))
+}
+
 fn waiting(error: io::Error) -> Refusal {
-    Refusal::Other(format!("cannot wait for sudo: {error}"))
+    Refusal::Other(format!("cannot wait for sudo: {}", reason(&error)))
 }
 
 fn own_program(error: io::Error) -> Refusal {
-    Refusal::Other(format!("cannot find the own program: {error}"))
+    Refusal::Other(format!("cannot find the own program: {}", reason(&error)))
 }

@@ -12,13 +12,16 @@ use flake_core::words::Words;
 use flake_engine::session::{Streams, Surroundings, exec};
 use flake_engine::{Engine, Outcome, Started};
 use flake_schema::{FlakeName, Source};
+use flake_sys::descriptor::is_harmless;
+use flake_sys::reason::reason;
 use flake_sys::signals::SignalSet;
 use flake_sys::{access, peer};
-use flake_wire::{Handed, Handoff, REPLY_MAX, Request, VERSION, encode};
+use flake_wire::{Handed, Handoff, REPLY_MAX, Request, VERSION};
 use rustix::fs::{FileType, fstat};
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::net::UnixStream;
@@ -29,8 +32,8 @@ pub(crate) fn serve(name: &OsStr, socket: &OsStr, words: &[OsString]) -> Result<
     let uid = env::var("SUDO_UID").ok().and_then(|uid| uid.parse::<u32>().ok());
     let uid = uid.filter(|_| rustix::process::geteuid().is_root());
     let uid = uid.ok_or_else(|| refuse("this is for sudo to call"))?;
-    let socket =
-        UnixStream::connect(socket).map_err(|error| refuse(&format!("cannot reach the caller: {error}")))?;
+    let socket = UnixStream::connect(socket)
+        .map_err(|error| refuse(&format!("cannot reach the caller: {}", reason(&error))))?;
     if !peer::of(&socket).is_ok_and(|peer| peer.uid == uid) {
         return Err(refuse("the socket is not the caller's"));
     }
@@ -46,12 +49,14 @@ pub(crate) fn serve(name: &OsStr, socket: &OsStr, words: &[OsString]) -> Result<
 fn lend(name: &OsStr, uid: u32, words: &[OsString], socket: &UnixStream) -> Result<(), Refusal> {
     let (handoff, beside): (Handoff, _) = Receiver::new()
         .receive(socket)
-        .map_err(|error| refuse(&format!("the caller sent nothing usable: {error}")))?;
-    let own = Caller::current().map_err(|error| refuse(&format!("cannot tell who calls: {error}")))?;
+        .map_err(|error| refuse(&format!("the caller sent nothing usable: {}", reason(&error))))?;
+    let own =
+        Caller::current().map_err(|error| refuse(&format!("cannot tell who calls: {}", reason(&error))))?;
     let registry = Registry::of(&own)?;
     let name = FlakeName::from_os(name).map_err(flake_core::registry::FindError::from)?;
     let registration = registry.find(&name, None)?;
     check_owner(&registration.loaded.sources)?;
+    check_owner(&registry.system.sources)?;
     if !registration.loaded.flake.as_root {
         return Err(refuse("does not run as root, so it needs no sudo"));
     }
@@ -59,7 +64,8 @@ fn lend(name: &OsStr, uid: u32, words: &[OsString], socket: &UnixStream) -> Resu
         ignored: SignalSet::from_bits(handoff.ignored),
         blocked: SignalSet::from_bits(handoff.blocked),
     };
-    let (streams, caller) = accept(handoff, beside, uid)?;
+    // Open as long as podman works with the directory's pinned path.
+    let (streams, caller, _cwd) = accept(handoff, beside, uid)?;
     let launch = launch::resolve(
         &registration,
         &registry.system,
@@ -67,15 +73,19 @@ fn lend(name: &OsStr, uid: u32, words: &[OsString], socket: &UnixStream) -> Resu
         Words::divide(words.iter().cloned()),
         Rights::Lent,
     )?;
-    let engine = run::engine(&registration, &registry.system)?;
+    let engine = run::lent_engine(&registry.system)?;
     let Started { socket: connection, starter } = engine.start(&launch)?;
-    ask_for(&connection, exec(&launch, &streams, &surroundings), &streams.descriptors)?;
+    // When it fails podman has failed, and says why.
+    let asked = ask_for(&connection, exec(&launch, &streams, &surroundings), &streams.descriptors);
     drop(streams);
     // From here on only the caller holds the connection, and the environment goes with the caller.
     let handed = Handed::Session { warning: launch.warning.clone() };
     message::send(socket, &handed, &[connection]).map_err(gone)?;
-    match starter.finish().map_err(|error| refuse(&format!("cannot wait for the engine: {error}")))? {
-        Outcome::Up => Ok(()),
+    match starter
+        .finish()
+        .map_err(|error| refuse(&format!("cannot wait for the engine: {}", reason(&error))))?
+    {
+        Outcome::Up => asked,
         Outcome::Failed(status, said) => Err(engine.explain(&launch, status, &said).into()),
         Outcome::Refused(why) => Err(refuse(&why)),
     }
@@ -96,13 +106,22 @@ fn check_owner(sources: &[Source]) -> Result<(), Refusal> {
 }
 
 /// The call's surroundings as far as they can be believed.
-fn accept(handoff: Handoff, mut beside: Vec<OwnedFd>, uid: u32) -> Result<(Streams, Caller), Refusal> {
+fn accept(
+    handoff: Handoff,
+    mut beside: Vec<OwnedFd>,
+    uid: u32,
+) -> Result<(Streams, Caller, Option<OwnedFd>), Refusal> {
     let entry = flake_sys::user::by_uid(uid).ok().flatten();
     let entry = entry.ok_or_else(|| refuse("the caller has no passwd entry"))?;
     let mut caller = Caller::with_id(uid, entry.gid).map_err(|error| refuse(&error.to_string()))?;
+    let mut cwd = None;
     if handoff.has_cwd {
         let folder = beside.pop().ok_or_else(|| refuse("the caller sent no working directory"))?;
-        caller.cwd = Some(enterable(&folder, &entry.name, uid, entry.gid)?);
+        caller.cwd = enterable(&folder, &entry.name, uid, entry.gid)?;
+        // The name may lead elsewhere by the time that podman looks; the descriptor cannot.
+        let pin = format!("/proc/{}/fd/{}", std::process::id(), folder.as_raw_fd());
+        caller.cwd_pin = Some(PathBuf::from(pin));
+        cwd = Some(folder);
     }
     caller.env = handoff
         .env
@@ -110,43 +129,46 @@ fn accept(handoff: Handoff, mut beside: Vec<OwnedFd>, uid: u32) -> Result<(Strea
         .map(|(name, value)| (OsString::from_vec(name), OsString::from_vec(value)))
         .collect();
     caller.umask = handoff.umask & 0o777;
-    for descriptor in &beside {
-        let kind = fstat(descriptor).map(|stat| FileType::from_raw_mode(stat.st_mode));
-        if !matches!(kind, Ok(FileType::Fifo | FileType::Socket | FileType::CharacterDevice)) {
-            return Err(refuse("the caller passed a file, which root inside could open for writing"));
-        }
+    if !beside.iter().all(|descriptor| is_harmless(descriptor.as_fd())) {
+        return Err(refuse(
+            "the caller passed a file, which root inside could open for more than the caller may",
+        ));
     }
     let streams = Streams::received(handoff.streams, beside, handoff.terminal, handoff.modes);
     let streams = streams.ok_or_else(|| refuse("the caller's descriptors do not match"))?;
-    Ok((streams, caller))
+    Ok((streams, caller, cwd))
 }
 
-/// The path of a working directory that the caller could enter.
-fn enterable(folder: &OwnedFd, user: &str, uid: u32, gid: u32) -> Result<PathBuf, Refusal> {
-    let is_folder =
-        fstat(folder).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory);
-    if !is_folder {
+/// The path of a working directory that the caller could enter; none when it was removed.
+fn enterable(folder: &OwnedFd, user: &str, uid: u32, gid: u32) -> Result<Option<PathBuf>, Refusal> {
+    let stat = fstat(folder).map_err(|error| refuse(&reason(&error.into())))?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
         return Err(refuse("the caller's working directory is no directory"));
     }
+    // The kernel adds a word to the name of a removed one, and somebody could have made that name.
+    if stat.st_nlink == 0 {
+        return Ok(None);
+    }
     access::may_enter(folder.as_fd(), user, uid, gid).map_err(|error| {
-        refuse(&format!("the caller's working directory is closed to the caller: {error}"))
+        refuse(&format!("the working directory is closed to the caller: {}", reason(&error)))
     })?;
     fs::read_link(format!("/proc/self/fd/{}", folder.as_raw_fd()))
-        .map_err(|error| refuse(&format!("the caller's working directory cannot be found: {error}")))
+        .map(Some)
+        .map_err(|error| refuse(&format!("the working directory cannot be found: {}", reason(&error))))
 }
 
 /// Sends the request; podman is still starting the agent meanwhile.
 fn ask_for(connection: &OwnedFd, request: flake_wire::Exec, descriptors: &[OwnedFd]) -> Result<(), Refusal> {
-    let failed = |error: &dyn std::fmt::Display| refuse(&format!("cannot ask the agent: {error}"));
-    let stream = UnixStream::from(connection.try_clone().map_err(|error| failed(&error))?);
-    let mut hello = Vec::new();
-    encode(&Request::Hello { version: VERSION }, &mut hello).map_err(|error| failed(&error))?;
-    std::io::Write::write_all(&mut &stream, &hello).map_err(|error| failed(&error))?;
-    message::send(&stream, &Request::Exec(Box::new(request)), descriptors).map_err(|error| failed(&error))
+    let ask = || {
+        let stream = UnixStream::from(connection.try_clone()?);
+        message::send(&stream, &Request::Hello { version: VERSION }, &[])?;
+        message::send(&stream, &Request::Exec(Box::new(request)), descriptors)
+    };
+    ask().map_err(|error: io::Error| refuse(&format!("cannot ask the agent: {}", reason(&error))))
 }
 
-fn gone(error: std::io::Error) -> Refusal {
-    refuse(&format!("the caller is gone: {error}"))
+fn gone(error: io::Error) -> Refusal {
+    refuse(&format!("the caller is gone: {}", reason(&error)))
 }
 
 fn refuse(why: &str) -> Refusal {

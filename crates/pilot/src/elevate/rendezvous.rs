@@ -5,7 +5,7 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, mkdir, statat};
 use rustix::process::geteuid;
 use rustix::rand::{GetRandomFlags, getrandom};
 use std::io;
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
 /// The longest path that a socket's address holds, in bytes without the final NUL.
@@ -43,6 +43,7 @@ impl Rendezvous {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path is too long for a socket"));
         }
         private_folder(folder)?;
+        sweep(folder);
         Ok(Self { listener: UnixListener::bind(&path)?, path })
     }
 }
@@ -50,6 +51,17 @@ impl Rendezvous {
 impl Drop for Rendezvous {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// Removes the sockets of launchers that were killed: nobody listens there.
+fn sweep(folder: &Path) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let refused = UnixStream::connect(entry.path())
+            .is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused);
+        if refused {
+            let _ = std::fs::remove_file(entry.path());
+        }
     }
 }
 
@@ -92,6 +104,20 @@ mod tests {
         assert!(rendezvous.path.starts_with(&folder));
         drop(rendezvous);
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn sockets_of_the_dead_are_swept() {
+        let runtime = tempfile::tempdir().unwrap();
+        let first = Rendezvous::open(&caller(runtime.path())).unwrap();
+        let living = Rendezvous::open(&caller(runtime.path())).unwrap();
+        let path = first.path.clone();
+        // Killed: the listener is gone, the name is not.
+        let Rendezvous { ref listener, .. } = first;
+        rustix::net::shutdown(listener, rustix::net::Shutdown::Both).unwrap();
+        std::mem::forget(first);
+        let _third = Rendezvous::open(&caller(runtime.path())).unwrap();
+        assert!(living.path.exists() && !path.exists());
     }
 
     #[test]

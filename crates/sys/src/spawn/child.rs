@@ -152,7 +152,7 @@ fn close_on_exec_from(first: RawFd) {
             return;
         }
         // Linux before 5.11.
-        for number in first..4096 {
+        for number in first..super::most_descriptors() {
             libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC);
         }
     }

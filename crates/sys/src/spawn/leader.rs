@@ -114,7 +114,7 @@ pub(super) fn run(prepared: Prepared, events: &OwnedFd) -> ! {
                 end();
             }
             tell(events, STARTED, 0, child.as_raw());
-            keep_only(events);
+            keep_only(events, &prepared);
             watch_command(child.as_raw());
         }
         Err(error) => {
@@ -124,15 +124,20 @@ pub(super) fn run(prepared: Prepared, events: &OwnedFd) -> ! {
     }
 }
 
-/// Moves the events' descriptor to 0 and closes all others, which belong to the caller: a copy held
-/// here would keep the reader of a pipe waiting.
-fn keep_only(events: &OwnedFd) {
-    // SAFETY: plain numbers; no owned descriptor of this process is used or dropped afterwards.
+/// Moves the events' descriptor to 0 and the terminal to 1, and closes all others, which belong to the
+/// caller: a copy held here would keep the reader of a pipe waiting. The terminal stays, for a command that
+/// has closed it may open it again by name.
+fn keep_only(events: &OwnedFd, prepared: &Prepared) {
+    // SAFETY: plain numbers; no owned descriptor of this process is used or dropped afterwards. Copies far
+    // up first, for the two may themselves have the low numbers.
     unsafe {
-        libc::dup2(events.as_raw_fd(), 0);
-        if libc::syscall(libc::SYS_close_range, 1, u32::MAX, 0) < 0 {
+        let events = libc::fcntl(events.as_raw_fd(), libc::F_DUPFD, 3);
+        let terminal = libc::fcntl(prepared.terminal().unwrap_or(-1), libc::F_DUPFD, 3);
+        libc::dup2(events, 0);
+        libc::dup2(terminal, 1);
+        if libc::syscall(libc::SYS_close_range, 2, u32::MAX, 0) < 0 {
             // Linux before 5.9.
-            for number in 1..1024 {
+            for number in 2..super::most_descriptors() {
                 libc::close(number);
             }
         }
