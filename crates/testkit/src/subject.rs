@@ -49,13 +49,22 @@ impl Subject {
         let flake = |suffix: &str, target: &str| {
             host.register(owner, (&format!("{name}{suffix}"), &Image::BOX, target), options)
         };
-        Ok(Self {
+        let subject = Self {
             name,
             user,
             app: flake("", "/bin/busybox")?,
             missing: flake("-missing", "/bin/absent")?,
             not_executable: flake("-plain", "/etc/passwd")?,
-        })
+        };
+        // The first call of somebody else's flake sets it up, and says so on a terminal.
+        if owner.id != user.id {
+            for app in [&subject.app, &subject.missing, &subject.not_executable] {
+                let mut command = user.command(app);
+                command.arg("true");
+                Call::new(command).run()?;
+            }
+        }
+        Ok(subject)
     }
 
     /// `app` without arguments yet, run by the subject's user.
