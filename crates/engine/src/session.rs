@@ -3,30 +3,28 @@
 
 mod console;
 mod error;
-mod link;
+mod etiquette;
 mod neighbours;
 mod relay;
+mod request;
 mod screen;
 mod streams;
 
 pub use error::SessionError;
+pub use request::{Surroundings, exec};
 pub use streams::{Files, Relays, StreamError, Streams};
 
 use crate::start::{Outcome, Started, Starter};
 use console::Console;
-use flake_core::launch::Launch;
-use flake_schema::Target;
+use etiquette::{is_a_death, is_a_stop};
+use flake_link::Link;
 use flake_sys::inherited;
-use flake_sys::signals::{self, Received, SignalFd, SignalSet, is_deadly, is_stop};
-use flake_wire::{
-    Closing, Exec, Failure, Frame, Modes, Program, Reply, Request, SignalTarget, VERSION, Window,
-};
-use link::Link;
+use flake_sys::signals::{Received, SignalFd, SignalSet};
+use flake_wire::{Closing, Exec, Failure, Frame, Reply, Request, SignalTarget, VERSION};
 use neighbours::Neighbours;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::time::{Duration, Instant};
 
 /// How long the agent may take to answer once its environment is up.
@@ -49,48 +47,6 @@ pub enum End {
     Interrupted(i32),
 }
 
-/// What of the caller goes with the command besides its streams.
-#[derive(Debug, Clone)]
-pub struct Surroundings {
-    /// Ignored signals.
-    pub ignored: SignalSet,
-    /// Blocked signals.
-    pub blocked: SignalSet,
-}
-
-impl Surroundings {
-    /// Those of this process.
-    #[must_use]
-    pub fn inherited() -> Self {
-        Self { ignored: inherited::ignored(), blocked: inherited::blocked() }
-    }
-}
-
-/// The request that runs a launch's command.
-#[must_use]
-pub fn exec(launch: &Launch, streams: &Streams, surroundings: &Surroundings) -> Exec {
-    Exec {
-        program: match &launch.target {
-            Target::Entrypoint => Program::Image,
-            Target::Program(path) => Program::Path(path.clone().into_bytes()),
-        },
-        args: launch.args.iter().map(|word| word.as_bytes().to_vec()).collect(),
-        env: launch
-            .env
-            .iter()
-            .map(|(name, value)| (name.clone().into_vec(), value.clone().into_vec()))
-            .collect(),
-        cwd: launch.workdir.as_ref().map(|path| path.as_os_str().as_bytes().to_vec()),
-        user: None,
-        umask: Some(launch.umask),
-        ignored: surroundings.ignored.bits(),
-        blocked: surroundings.blocked.bits(),
-        streams: streams.table.clone(),
-        terminal: streams.window,
-        modes: streams.modes.clone(),
-    }
-}
-
 /// What is watched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Source {
@@ -107,7 +63,7 @@ enum Source {
 #[derive(Debug)]
 pub struct Session {
     signals: SignalFd,
-    link: Link,
+    link: Link<Reply, Request>,
     starter: Option<Starter>,
     /// Becomes readable when the agent is gone.
     agent: Option<OwnedFd>,
@@ -146,8 +102,8 @@ impl Session {
         streams: Streams,
     ) -> Result<Self, SessionError> {
         let mut session = Self::join(signals, started, &streams)?;
-        session.link.say(&Request::Hello { version: VERSION })?;
-        session.link.say_beside(&Request::Exec(Box::new(exec)), streams.descriptors)?;
+        session.link.say(&Request::Hello { version: VERSION });
+        session.link.ask(&Request::Exec(Box::new(exec)), streams.descriptors)?;
         Ok(session)
     }
 
@@ -159,7 +115,7 @@ impl Session {
         let has_whole_screen = streams.has_whole_screen();
         Ok(Self {
             signals,
-            link: Link::new(started.socket)?,
+            link: Link::new(started.socket).map_err(SessionError::Connection)?,
             starter: Some(started.starter),
             agent: None,
             console: streams.window.is_some().then(|| Console::open(has_whole_screen)).transpose()?,
@@ -192,7 +148,7 @@ impl Session {
 
     fn run_on(&mut self) -> Result<End, SessionError> {
         loop {
-            self.link.flush()?;
+            self.link.flush();
             if let Some(console) = &mut self.console {
                 console.flush();
             }
@@ -245,7 +201,7 @@ impl Session {
         match source {
             Source::Signals => return self.receive_signals(),
             Source::Link => {
-                self.link.fill()?;
+                self.link.fill();
                 return self.frames();
             }
             Source::Starter => return self.starter_ended(),
@@ -259,8 +215,8 @@ impl Session {
                 let neighbours = &mut self.neighbours;
                 let gone = self.console.as_mut().is_some_and(|console| console.read_keyboard(neighbours));
                 if gone {
-                    self.signal(Signal::HUP.as_raw(), SignalTarget::Group)?;
-                    self.link.say(&Request::HangUp)?;
+                    self.signal(Signal::HUP.as_raw(), SignalTarget::Group);
+                    self.link.say(&Request::HangUp);
                 }
             }
             Source::Master => {
@@ -276,7 +232,7 @@ impl Session {
 
     /// Reads and acts on all that the agent has said so far.
     fn read_all(&mut self) -> Result<Option<End>, SessionError> {
-        while self.link.fill()? {
+        while self.link.fill() {
             if let Some(end) = self.frames()? {
                 return Ok(Some(end));
             }
@@ -285,8 +241,8 @@ impl Session {
     }
 
     fn frames(&mut self) -> Result<Option<End>, SessionError> {
-        while let Some((frame, passed)) = self.link.next_frame()? {
-            if let Some(end) = self.act(frame, passed)? {
+        while let Some(frame) = self.link.next_frame()? {
+            if let Some(end) = self.act(frame)? {
                 return Ok(Some(end));
             }
         }
@@ -297,16 +253,16 @@ impl Session {
         Ok(None)
     }
 
-    fn act(&mut self, frame: Frame<Reply>, passed: Option<OwnedFd>) -> Result<Option<End>, SessionError> {
+    fn act(&mut self, frame: Frame<Reply>) -> Result<Option<End>, SessionError> {
         let Frame::Message(reply) = frame else { return Ok(None) };
         match reply {
-            Reply::Hello { version, agent, .. } => {
+            Reply::Hello { version, agent, watch } => {
                 if !flake_wire::understands(version) {
                     return Err(SessionError::Version(agent));
                 }
                 self.greeted = true;
                 self.hello_by = None;
-                self.agent = passed;
+                self.agent = if watch { self.link.take_passed() } else { None };
             }
             Reply::Started { .. } => {
                 self.running = true;
@@ -314,13 +270,13 @@ impl Session {
                 for number in self.handed_on.drain(..) {
                     inherited::release(number);
                 }
-                self.master = passed;
+                self.master = if self.console.is_some() { self.link.take_passed() } else { None };
                 self.attach()?;
                 for received in std::mem::take(&mut self.early) {
                     self.receive_signal(received)?;
                 }
             }
-            Reply::Stopped { signal } if is_a_stop(i32::from(signal)) => self.stop(i32::from(signal))?,
+            Reply::Stopped { signal } if is_a_stop(i32::from(signal)) => self.stop(i32::from(signal)),
             Reply::Exit(Closing::Exited(status)) => return Ok(Some(End::Exited(status))),
             Reply::Exit(Closing::Killed(signal)) if is_a_death(i32::from(signal)) => {
                 return Ok(Some(End::Killed(i32::from(signal))));
@@ -341,7 +297,7 @@ impl Session {
             console.attach(master)?;
             // It may have changed since the request was made.
             let window = console.window();
-            self.link.say(&Request::Resize(window))?;
+            self.link.say(&Request::Resize(window));
         }
         Ok(())
     }
@@ -359,110 +315,4 @@ impl Session {
         self.attach()?;
         self.frames()
     }
-
-    fn receive_signals(&mut self) -> Result<Option<End>, SessionError> {
-        while let Some(received) = self.signals.next_signal().map_err(SessionError::Signals)? {
-            if self.neighbours.sent(received) {
-                continue;
-            }
-            if let Some(end) = self.receive_signal(received)? {
-                return Ok(Some(end));
-            }
-        }
-        Ok(None)
-    }
-
-    fn receive_signal(&mut self, received: Received) -> Result<Option<End>, SessionError> {
-        let number = received.number;
-        let is = |signal: Signal| number == signal.as_raw();
-        if is(Signal::CONT) {
-            self.resume()?;
-        } else if is(Signal::WINCH) && self.console.is_some() {
-            if let Some(console) = &self.console {
-                let window = console.window();
-                self.link.say(&Request::Resize(window))?;
-            }
-        } else if self.running {
-            // Also one that was ignored at the start: the command may have changed its mind.
-            let target = if received.by_kernel { SignalTarget::Group } else { SignalTarget::Process };
-            self.signal(number, target)?;
-        } else if !inherited::ignored().contains(number) && (is_deadly(number) || is_stop(number)) {
-            return self.before_the_command(received);
-        }
-        Ok(None)
-    }
-
-    /// A signal while the environment comes up ends or stops the call at once; but the command may run
-    /// already and have been seen to run, though the agent's word of it was not read yet.
-    fn before_the_command(&mut self, received: Received) -> Result<Option<End>, SessionError> {
-        if let Some(end) = self.read_all()? {
-            return Ok(Some(end));
-        }
-        if self.running {
-            return self.receive_signal(received);
-        }
-        if self.greeted {
-            self.early.push(received);
-        } else if is_stop(received.number) {
-            signals::stop_by(received.number);
-        } else {
-            return Ok(Some(End::Interrupted(received.number)));
-        }
-        Ok(None)
-    }
-
-    fn signal(&mut self, number: i32, target: SignalTarget) -> Result<(), SessionError> {
-        let number = u8::try_from(number).unwrap_or_default();
-        self.link.say(&Request::Signal { number, target })
-    }
-
-    /// The command was stopped: so is this process, as the shell expects, until it is continued.
-    fn stop(&mut self, signal: i32) -> Result<(), SessionError> {
-        if let Some(console) = &mut self.console {
-            console.flush_all(&self.signals);
-            console.restore();
-            if signal == Signal::TSTP.as_raw() {
-                self.neighbours.signal(signal);
-            }
-        }
-        signals::stop_by(signal);
-        self.neighbours.consumed(signal);
-        self.resume()
-    }
-
-    /// Goes on after a stop, in the foreground or in the background.
-    fn resume(&mut self) -> Result<(), SessionError> {
-        if let Some(console) = self.console.as_mut().filter(|_| self.running) {
-            console.take();
-            let window = console.window();
-            self.link.say(&Request::Resize(window))?;
-        }
-        if self.running { self.link.say(&Request::Continue) } else { Ok(()) }
-    }
-}
-
-/// What can have stopped a command. The agent's word is not trusted: this process is going to do the same.
-fn is_a_stop(number: i32) -> bool {
-    is_stop(number) || number == Signal::STOP.as_raw()
-}
-
-/// What can have killed a command.
-fn is_a_death(number: i32) -> bool {
-    is_deadly(number) && number != Signal::STOP.as_raw() && (1..=64).contains(&number)
-}
-
-/// A terminal's settings for the agent.
-fn modes(termios: &rustix::termios::Termios) -> Modes {
-    Modes {
-        input: termios.input_modes.bits(),
-        output: termios.output_modes.bits(),
-        control: termios.control_modes.bits(),
-        local: termios.local_modes.bits(),
-        characters: flake_sys::pty::characters(termios),
-    }
-}
-
-/// A window's size for the agent.
-fn window(size: rustix::termios::Winsize) -> Window {
-    Window { rows: size.ws_row, columns: size.ws_col, width: size.ws_xpixel, height: size.ws_ypixel }
 }

@@ -1,8 +1,8 @@
 //! A running command and how it is started.
 
+use crate::connection::Link;
 use crate::framed::Framed;
 use crate::image::Image;
-use crate::link::Link;
 use crate::program;
 use flake_sys::pty::{self, Pty};
 use flake_sys::reason::reason;

@@ -4,13 +4,15 @@ use crate::command::Command;
 use crate::files::{Reading, Writing};
 use crate::framed::Framed;
 use crate::image::Image;
-use crate::link::Link;
 use crate::ports;
 use flake_sys::reap::Change;
 use flake_wire::{Closing, Failure, Frame, Reply, Request, VERSION, understands};
 use rustix::process::{PidfdFlags, getpid, pidfd_open};
 use std::io;
 use std::os::fd::OwnedFd;
+
+/// The agent's end of a connection.
+pub(crate) type Link = flake_link::Link<Request, Reply>;
 
 /// A connection. It is dropped once [`Self::is_over`].
 #[derive(Debug)]
@@ -62,9 +64,15 @@ impl Connection {
     /// Reads what came and acts on it.
     pub(crate) fn receive(&mut self, image: &Image) {
         self.link.fill();
-        while let Some(frame) = self.link.next_frame() {
-            if !self.act(frame, image) {
-                self.work = Work::Over;
+        loop {
+            match self.link.next_frame() {
+                Ok(Some(frame)) => {
+                    if !self.act(frame, image) {
+                        self.work = Work::Over;
+                    }
+                }
+                Ok(None) => return,
+                Err(_) => return self.link.give_up(),
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Single regular files, read and written for the launcher's side.
 
-use crate::link::Link;
+use crate::connection::Link;
 use flake_sys::atomic::Draft;
 use flake_sys::reason::reason;
 use flake_wire::{DATA_MAX, Failure, FailureKind, Reply, WINDOW};

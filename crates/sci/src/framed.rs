@@ -1,6 +1,6 @@
 //! Streams of a command that travel in data frames: both ends of each pipe, and the credit.
 
-use crate::link::Link;
+use crate::connection::Link;
 use flake_wire::{DATA_MAX, Reply, StreamDirection, WINDOW};
 use rustix::pipe::{PipeFlags, pipe_with};
 use std::io;

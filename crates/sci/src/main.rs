@@ -10,7 +10,6 @@ mod connection;
 mod files;
 mod framed;
 mod image;
-mod link;
 mod ports;
 mod program;
 

@@ -59,7 +59,7 @@ impl Console {
 
     /// The window's size now.
     pub(super) fn window(&self) -> Window {
-        tcgetwinsize(&self.tty).map(super::window).unwrap_or_default()
+        tcgetwinsize(&self.tty).map(super::request::window).unwrap_or_default()
     }
 
     /// The command runs on the other end of this one.

@@ -122,8 +122,8 @@ impl Streams {
         let failed = |source: rustix::io::Errno| StreamError::System { number, source: source.into() };
         if is_controlling_terminal(descriptor) {
             let size = tcgetwinsize(descriptor).map_err(failed)?;
-            self.window = Some(super::window(size));
-            self.modes = tcgetattr(descriptor).ok().map(|termios| super::modes(&termios));
+            self.window = Some(super::request::window(size));
+            self.modes = tcgetattr(descriptor).ok().map(|termios| super::request::modes(&termios));
             self.table.push(Stream { number, source: Source::Terminal });
             return Ok(());
         }
