@@ -6,7 +6,7 @@ use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
-use flake_testkit::{ADA, ROOT};
+use flake_testkit::{ADA, Call, ROOT};
 use flake_wire::{Source, Stream, Window};
 use rustix::fs::{CWD, FileType, Mode, OFlags, makedev, mknodat, open};
 
@@ -15,6 +15,7 @@ use super::{Case, Ground};
 
 pub(super) const CASES: &[Case] = &[
     ("a_forged_call_without_tricks_runs", plain),
+    ("a_named_pipe_of_the_caller_works", named_pipe),
     ("a_regular_file_as_a_stream", |ground| {
         let path = ground.directory()?.join("file");
         fs::write(&path, "untouched\n")?;
@@ -70,6 +71,17 @@ fn plain(ground: &Ground<'_>) -> Result<()> {
     forge::call(ground.host, name, &["true"], &handoff(1), &[null()?])?.session()?;
     ensure!(ground.made(name)? == 1, "{} containers were made", ground.made(name)?);
     ground.none_left(name)
+}
+
+/// A pipe with a name could be opened again, as a file could; the call works all the same.
+fn named_pipe(ground: &Ground<'_>) -> Result<()> {
+    let app = ground.flake("piped", &[])?;
+    let script = r#"mkfifo "$1" && { echo word >"$1" & "$0" cat <"$1"; "$0" echo more >"$1" & cat "$1"; }"#;
+    let mut command = ADA.command("/bin/bash");
+    command.args(["-c", script]).arg(app).arg(ground.directory()?.join("pipe"));
+    let outcome = Call::new(command).run()?;
+    ensure!(outcome.success() && outcome.out() == "word\nmore\n", "{outcome}");
+    Ok(())
 }
 
 const ATTACKED: &str = "attacked";
