@@ -15,6 +15,8 @@ pub struct Caller {
     pub gid: u32,
     /// Login name; the number where the system knows no name.
     pub name: String,
+    /// Name of the primary group; the number where the system knows no name.
+    pub group: String,
     /// Full name or comment.
     pub gecos: String,
     /// Home directory: `HOME` where it is absolute, else the passwd entry's.
@@ -61,7 +63,9 @@ impl Caller {
             Some(entry) => (entry.name, entry.gecos.to_string_lossy().into_owned(), entry.home, entry.shell),
             None => (uid.to_string(), String::new(), PathBuf::from("/"), PathBuf::from("/bin/sh")),
         };
+        let group = flake_sys::user::group_name(gid)?.unwrap_or_else(|| gid.to_string());
         Ok(Self {
+            group,
             uid,
             gid,
             name,

@@ -59,6 +59,8 @@ pub struct Identity {
     pub gid: u32,
     /// Login name.
     pub name: String,
+    /// Name of the primary group.
+    pub group: String,
     /// Full name or comment.
     pub gecos: String,
     /// Home directory.
@@ -186,6 +188,7 @@ fn identity(caller: &Caller, shared: &share::Shared) -> Identity {
         uid: caller.uid,
         gid: caller.gid,
         name: caller.name.clone(),
+        group: caller.group.clone(),
         gecos: caller.gecos.clone(),
         home: caller.home.clone(),
         empty_home: replaces_nothing && !shared.covers(&caller.home),

@@ -75,7 +75,7 @@ impl Engine for Podman {
         let running = spawn::spawn(command)
             .map_err(|error| EngineError::System { what: "cannot run podman", source: error.source })?;
         let starter = Starter::child(running.pid, said).map_err(system("cannot watch podman"))?;
-        Ok(Started { socket: ours, starter })
+        Ok(Started { socket: ours, starter, becomes: words::becomes(launch) })
     }
 
     fn explain(&self, launch: &Launch, status: ExitStatus, said: &[u8]) -> EngineError {

@@ -29,6 +29,8 @@ pub struct Started {
     pub socket: OwnedFd,
     /// The program that brings it up.
     pub starter: Starter,
+    /// Whether the agent is to become the caller: it was started with the right to.
+    pub becomes: bool,
 }
 
 /// Why an environment is not there.

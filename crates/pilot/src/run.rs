@@ -72,7 +72,7 @@ fn session(engine: &Podman, launch: &Launch) -> Result<Ending, Refusal> {
     let signals = Session::signals()?;
     let mut streams = Streams::gather(&launch.args, files)?;
     let started = engine.start(launch)?;
-    let request = exec(launch, &streams, &Surroundings::inherited());
+    let request = exec(launch, started.becomes, &streams, &Surroundings::inherited());
     let relays = streams.start_relays().map_err(copying)?;
     let end = Session::open(signals, started, request, streams)?.run()?;
     conclude(end, relays, |status, said| engine.explain(launch, status, &said).into())

@@ -1,5 +1,6 @@
 //! A running command and how it is started.
 
+use crate::account;
 use crate::connection::Link;
 use crate::framed::Framed;
 use crate::image::Image;
@@ -9,7 +10,8 @@ use flake_sys::reason::reason;
 use flake_sys::signals::{self, SignalSet};
 use flake_sys::spawn::{self, Event, Ids, Leader};
 use flake_wire::{Closing, Exec, Failure, FailureKind, Modes, Program, Reply, SignalTarget, Source, Window};
-use rustix::process::Signal;
+use rustix::fs::fchown;
+use rustix::process::{Signal, Uid};
 use rustix::termios::{Termios, Winsize, tcgetattr, tcsetwinsize};
 use std::collections::BTreeMap;
 use std::ffi::CString;
@@ -39,7 +41,10 @@ impl Command {
         let env = environment(&exec.env);
         let path = env.get(&b"PATH"[..]).map(Vec::as_slice);
         let candidates = program::candidates(&words[0], path).map_err(|_| nul("the program's name"))?;
-        let pty = exec.terminal.map(|window| open_terminal(window, exec.modes.as_ref())).transpose()?;
+        if let Some(account) = &exec.account {
+            account::make(account);
+        }
+        let pty = exec.terminal.map(|window| open_terminal(window, &exec)).transpose()?;
         let (descriptors, framed) = streams(&exec, pty.as_ref(), link)?;
         let (master, slave) = pty.map_or((None, None), |pty| (Some(pty.master), Some(pty.slave)));
         let keep = master.as_ref().map(OwnedFd::try_clone).transpose().map_err(|error| other(&error))?;
@@ -148,13 +153,17 @@ fn strings(words: &[Vec<u8>]) -> Result<Vec<CString>, ()> {
     words.iter().map(|word| CString::new(word.as_slice()).map_err(|_| ())).collect()
 }
 
-fn open_terminal(window: Window, modes: Option<&Modes>) -> Result<Pty, Failure> {
+fn open_terminal(window: Window, exec: &Exec) -> Result<Pty, Failure> {
     let pty = pty::open().map_err(|error| Failure {
         kind: FailureKind::Other,
         message: format!("cannot open a terminal inside: {}", reason(&error)),
     })?;
     let _ = tcsetwinsize(&pty.slave, winsize(window));
-    if let (Some(modes), Ok(mut current)) = (modes, tcgetattr(&pty.slave)) {
+    // Programs open it again by its name.
+    if let Some(user) = &exec.user {
+        let _ = fchown(&pty.slave, Some(Uid::from_raw(user.uid)), None);
+    }
+    if let (Some(modes), Ok(mut current)) = (&exec.modes, tcgetattr(&pty.slave)) {
         apply(modes, &mut current);
         let _ = rustix::termios::tcsetattr(&pty.slave, rustix::termios::OptionalActions::Now, &current);
     }

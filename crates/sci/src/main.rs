@@ -4,6 +4,7 @@
 //! Started by podman as the container's init it finds descriptor 3 to be either a connection to its one
 //! launcher, with which it ends, or a listening socket for launchers that come and go.
 
+mod account;
 mod agent;
 mod command;
 mod connection;

@@ -44,6 +44,15 @@ impl Image {
         changes: &["USER 1000", "WORKDIR /work"],
         ..Image::BOX
     };
+    /// A small system in which somebody else has the numbers of [`ADA`](crate::ADA).
+    pub const TAKEN: Image = Image {
+        name: "taken",
+        files: &[
+            ("/etc/passwd", "root:x:0:0::/root:/bin/sh\nsomeone:x:4242:4242::/home/someone:/bin/sh\n"),
+            ("/etc/group", "root:x:0:\nsomeone:x:4242:\n"),
+        ],
+        ..Image::BOX
+    };
     /// A small system with a registration in its root.
     pub const SHIPPED: Image =
         Image { name: "shipped", files: &[("/shipped.yaml", SHIPPED_YAML)], ..Image::BOX };

@@ -15,6 +15,8 @@ pub struct Exec {
     pub cwd: Option<Vec<u8>>,
     /// The user; absent: the agent's own.
     pub user: Option<Ids>,
+    /// An account that is made first, for the user's names; absent: whatever the image has.
+    pub account: Option<Account>,
     /// The file mode creation mask; absent: the agent's own.
     pub umask: Option<u32>,
     /// Signals that stay ignored, bit N-1 for signal N.
@@ -47,6 +49,25 @@ pub struct Ids {
     pub gid: u32,
     /// Supplementary groups.
     pub groups: Vec<u32>,
+}
+
+/// An account of the command's user, as the caller has it outside.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Account {
+    /// User id.
+    pub uid: u32,
+    /// Group id.
+    pub gid: u32,
+    /// Login name.
+    pub name: String,
+    /// Name of the group.
+    pub group: String,
+    /// Full name or comment.
+    pub gecos: String,
+    /// Home directory.
+    pub home: Vec<u8>,
+    /// Whether the home directory was made for it, and is to be its own.
+    pub owns_home: bool,
 }
 
 /// One file descriptor of a command.

@@ -38,7 +38,8 @@ mod limits;
 
 pub use codec::{Decoder, WireError, encode, encode_data};
 pub use exec::{
-    Closing, Exec, Failure, FailureKind, Ids, Modes, Program, Source, Stream, StreamDirection, Window,
+    Account, Closing, Exec, Failure, FailureKind, Ids, Modes, Program, Source, Stream, StreamDirection,
+    Window,
 };
 pub use frame::{Frame, Message, Port, PortProtocol, Reply, Request, SignalTarget};
 pub use handoff::{Handed, Handoff};

@@ -16,10 +16,11 @@ const WAYS: [(&str, &User, &User); 3] =
 
 type Check = fn(&App<'_>) -> Result<()>;
 
-const CHECKS: [(&str, &Image, &str, Check); 4] = [
+const CHECKS: [(&str, &Image, &str, Check); 5] = [
     ("entrypoint", &Image::ENTRY, "/", entrypoint),
     ("one_program_only", &Image::SCRATCHY, "/busybox", one_program_only),
     ("another_user", &Image::USERIMG, "/bin/busybox", another_user),
+    ("somebody_elses_number", &Image::TAKEN, "/bin/busybox", somebody_elses_number),
     ("a_name_to_look_up", &Image::BOX, "busybox", looked_up),
 ];
 
@@ -42,7 +43,8 @@ pub fn trials() -> Vec<Trial> {
 fn register(host: &ScratchHost, owner: &User, flake: (&str, &Image, &str)) -> Result<std::path::PathBuf> {
     let (name, image, target) = flake;
     if target.starts_with('/') {
-        return Ok(host.register(owner, flake, &[])?);
+        let options: &[&str] = if image.name == Image::TAKEN.name { &["--as-caller"] } else { &[] };
+        return Ok(host.register(owner, flake, options)?);
     }
     let app = host.register(owner, (name, image, "/written/below"), &[])?;
     let folder = if owner.id == 0 { "/usr/share/flakes".into() } else { owner.home().join(".config/flakes") };
@@ -95,6 +97,20 @@ fn another_user(app: &App<'_>) -> Result<()> {
     shell.args(["-c", script]).env("APP", app.path);
     let outcome = Call::new(shell).run()?;
     ensure!(outcome.stdout == b"typed\ne\no\n", "{outcome:?}");
+    Ok(())
+}
+
+/// The caller is who the caller is, whoever has the number in the image.
+fn somebody_elses_number(app: &App<'_>) -> Result<()> {
+    let name = app.caller.name;
+    let script = b"whoami; id -gn; cd; pwd; touch mine; stat -c '%U %a' . mine";
+    let home = app.caller.home();
+    let (home, mode) = (home.display(), if app.caller.id == 0 { "" } else { "700" });
+    let outcome = app.call(&[b"sh", b"-c", script]).run()?;
+    let text = outcome.out();
+    let lines: Vec<&str> = text.lines().collect();
+    ensure!(lines.len() == 5 && lines[..3] == [name, name, &home.to_string()], "{outcome:?}");
+    ensure!(lines[3].starts_with(&format!("{name} {mode}")) && lines[4].starts_with(name), "{outcome:?}");
     Ok(())
 }
 

@@ -31,7 +31,7 @@ pub(super) fn run(launch: &Launch, agent: &Path, is_root: bool) -> Result<Vec<Os
         words.push(format!("--mount={}", mount(bind)).into());
     }
     if let Some(identity) = &launch.identity {
-        words.extend(identity_words(identity, is_root).into_iter().map(OsString::from));
+        words.extend(identity_words(identity, becomes(launch), is_root).into_iter().map(OsString::from));
     }
     words.extend(options::usable(launch)?.into_iter().map(OsString::from));
     words.push((&launch.image).into());
@@ -62,18 +62,39 @@ fn quoted(key: &str, value: &str) -> String {
     format!("\"{key}={}\"", value.replace('"', "\"\""))
 }
 
-fn identity_words(identity: &Identity, is_root: bool) -> Vec<String> {
-    // Named even where it is what the user namespace comes to: the image may name another user.
-    let mut words = vec![format!("--user={}:{}", identity.uid, identity.gid)];
-    if identity.uid != 0 {
-        if !is_root {
-            words.push("--userns=keep-id".to_owned());
+/// Options that could leave an agent that is root without the right to become the caller.
+const RESTRICTING: [&str; 5] = ["--cap-drop", "--read-only", "--user", "-u", "--userns"];
+
+/// Whether the agent is started as the container's root and becomes the caller itself. Podman can only add the
+/// caller to an image's users, which fails where the image has that number under another name.
+pub(super) fn becomes(launch: &Launch) -> bool {
+    let restricts = |option: &String| {
+        RESTRICTING.iter().any(|name| option.split('=').next().is_some_and(|option| option == *name))
+    };
+    launch.identity.as_ref().is_some_and(|identity| identity.uid != 0)
+        && !launch.options.iter().any(restricts)
+}
+
+fn identity_words(identity: &Identity, becomes: bool, is_root: bool) -> Vec<String> {
+    let Identity { uid, gid, .. } = identity;
+    let mut words = Vec::new();
+    if *uid != 0 && !is_root {
+        words.push("--userns=keep-id".to_owned());
+    }
+    let mut home_options = "tmpfs-mode=0700,nodev,nosuid,exec".to_owned();
+    if becomes {
+        words.push("--user=0:0".to_owned());
+    } else {
+        // Named even where it is what the user namespace comes to: the image may name another user.
+        words.push(format!("--user={uid}:{gid}"));
+        if *uid != 0 {
+            words.push(format!("--passwd-entry={}", passwd_entry(identity)));
         }
-        words.push(format!("--passwd-entry={}", passwd_entry(identity)));
+        home_options.push_str(",U");
     }
     if identity.empty_home {
         let home = quoted("dst", &identity.home.display().to_string());
-        words.push(format!("--mount=type=tmpfs,{home},U,tmpfs-mode=0700,nodev,nosuid,exec"));
+        words.push(format!("--mount=type=tmpfs,{home},{home_options}"));
     }
     match &identity.zone {
         Some(Zone::Local) => words.push("--tz=local".to_owned()),
@@ -112,6 +133,7 @@ mod tests {
             uid: 5,
             gid: 6,
             name: "a$b".into(),
+            group: "a".into(),
             gecos: "x:y\nroot".into(),
             home: "/home/a:b".into(),
             empty_home: false,

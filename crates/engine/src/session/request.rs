@@ -1,11 +1,11 @@
 //! The request for a command, made of a launch, its streams and what the caller inherited.
 
 use super::Streams;
-use flake_core::launch::Launch;
+use flake_core::launch::{Identity, Launch};
 use flake_schema::Target;
 use flake_sys::inherited;
 use flake_sys::signals::SignalSet;
-use flake_wire::{Exec, Modes, Program, Window};
+use flake_wire::{Account, Exec, Ids, Modes, Program, Window};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 /// What of the caller goes with the command besides its streams.
@@ -27,7 +27,8 @@ impl Surroundings {
 
 /// The request that runs a launch's command.
 #[must_use]
-pub fn exec(launch: &Launch, streams: &Streams, surroundings: &Surroundings) -> Exec {
+pub fn exec(launch: &Launch, becomes: bool, streams: &Streams, surroundings: &Surroundings) -> Exec {
+    let identity = launch.identity.as_ref().filter(|_| becomes);
     Exec {
         program: match &launch.target {
             Target::Entrypoint => Program::Image,
@@ -40,13 +41,30 @@ pub fn exec(launch: &Launch, streams: &Streams, surroundings: &Surroundings) -> 
             .map(|(name, value)| (name.clone().into_vec(), value.clone().into_vec()))
             .collect(),
         cwd: launch.workdir.as_ref().map(|path| path.as_os_str().as_bytes().to_vec()),
-        user: None,
+        user: identity.map(|identity| Ids {
+            uid: identity.uid,
+            gid: identity.gid,
+            groups: vec![identity.gid],
+        }),
+        account: identity.map(account),
         umask: Some(launch.umask),
         ignored: surroundings.ignored.bits(),
         blocked: surroundings.blocked.bits(),
         streams: streams.table.clone(),
         terminal: streams.window,
         modes: streams.modes.clone(),
+    }
+}
+
+fn account(identity: &Identity) -> Account {
+    Account {
+        uid: identity.uid,
+        gid: identity.gid,
+        name: identity.name.clone(),
+        group: identity.group.clone(),
+        gecos: identity.gecos.clone(),
+        home: identity.home.as_os_str().as_bytes().to_vec(),
+        owns_home: identity.empty_home,
     }
 }
 

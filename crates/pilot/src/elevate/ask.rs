@@ -107,7 +107,7 @@ fn ask(
     let connection =
         connection.ok_or_else(|| Refusal::Other("the privileged launcher sent no session".to_owned()))?;
     let starter = privileged.into_starter(socket, receiver);
-    Ok(Asked::Session { started: Started { socket: connection, starter }, warning })
+    Ok(Asked::Session { started: Started { socket: connection, starter, becomes: false }, warning })
 }
 
 /// What came first.

@@ -74,9 +74,9 @@ fn lend(name: &OsStr, uid: u32, words: &[OsString], socket: &UnixStream) -> Resu
         Rights::Lent,
     )?;
     let engine = run::lent_engine(&registry.system)?;
-    let Started { socket: connection, starter } = engine.start(&launch)?;
+    let Started { socket: connection, starter, becomes } = engine.start(&launch)?;
     // When it fails podman has failed, and says why.
-    let asked = ask_for(&connection, exec(&launch, &streams, &surroundings), &streams.descriptors);
+    let asked = ask_for(&connection, exec(&launch, becomes, &streams, &surroundings), &streams.descriptors);
     drop(streams);
     // From here on only the caller holds the connection, and the environment goes with the caller.
     let handed = Handed::Session { warning: launch.warning.clone() };

@@ -147,6 +147,7 @@ pub(crate) fn shell(script: &str) -> Exec {
         env: Vec::new(),
         cwd: None,
         user: None,
+        account: None,
         umask: None,
         ignored: 0,
         blocked: 0,

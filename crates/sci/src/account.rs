@@ -1,0 +1,92 @@
+//! The caller's account inside: a line of passwd and one of group (passwd(5), group(5)), in place of what the
+//! image has under the same name or number.
+
+use flake_sys::atomic;
+use flake_wire::Account;
+use rustix::fs::{Mode, chmod, chown};
+use rustix::process::{Gid, Uid};
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// An image's file is not read further.
+const MOST: u64 = 4 << 20;
+
+/// Makes the account. What cannot be written is left as it is: the numbers count, not their names.
+pub(crate) fn make(account: &Account) {
+    let _ = fs::create_dir_all("/etc");
+    let home = String::from_utf8_lossy(&account.home);
+    let (name, uid, gid) = (clean(&account.name), account.uid.to_string(), account.gid.to_string());
+    let line = format!("{name}:x:{uid}:{gid}:{}:{}:/bin/sh", clean(&account.gecos), clean(&home));
+    let _ = put(Path::new("/etc/passwd"), &name, &uid, &line);
+    let group = clean(&account.group);
+    let _ = put(Path::new("/etc/group"), &group, &gid, &format!("{group}:x:{gid}:"));
+    if account.owns_home {
+        let home = Path::new(OsStr::from_bytes(&account.home));
+        let _ = chown(home, Some(Uid::from_raw(account.uid)), Some(Gid::from_raw(account.gid)));
+        let _ = chmod(home, Mode::RWXU);
+    }
+}
+
+/// A field ends at a colon, a line at a line feed.
+fn clean(text: &str) -> String {
+    text.chars().filter(|sign| *sign != ':' && !sign.is_control()).collect()
+}
+
+fn put(file: &Path, name: &str, number: &str, line: &str) -> io::Result<()> {
+    let mut before = Vec::new();
+    match File::open(file) {
+        Ok(opened) => {
+            opened.take(MOST).read_to_end(&mut before)?;
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    let after = with_line(&before, name, number, line);
+    // Where it is a mount of its own, only its content can be changed.
+    atomic::write(file, &after, 0o644).or_else(|_| fs::write(file, &after))
+}
+
+/// The file with a line in place of all that have this name, or this number in the third field.
+fn with_line(before: &[u8], name: &str, number: &str, line: &str) -> Vec<u8> {
+    let is_other = |entry: &&[u8]| {
+        let mut fields = entry.split(|byte| *byte == b':');
+        !entry.is_empty()
+            && fields.next() != Some(name.as_bytes())
+            && fields.nth(1) != Some(number.as_bytes())
+    };
+    let mut after: Vec<u8> = Vec::with_capacity(before.len() + line.len() + 1);
+    for entry in before.split(|byte| *byte == b'\n').filter(is_other) {
+        after.extend_from_slice(entry);
+        after.push(b'\n');
+    }
+    after.extend_from_slice(line.as_bytes());
+    after.push(b'\n');
+    after
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_image_gives_way_under_name_and_number() {
+        let before = b"root:x:0:0::/root:/bin/sh\nubuntu:x:1000:1000:U:/home/ubuntu:/bin/bash\nada:x:7:7::/:/x\nlast:x:8:8::/:/x";
+        let after = with_line(before, "ada", "1000", "ada:x:1000:1000:Ada:/home/ada:/bin/sh");
+        assert_eq!(
+            String::from_utf8(after).unwrap(),
+            "root:x:0:0::/root:/bin/sh\nlast:x:8:8::/:/x\nada:x:1000:1000:Ada:/home/ada:/bin/sh\n"
+        );
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_is_made() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("group");
+        put(&file, "ada", "5", "ada:x:5:").unwrap();
+        put(&file, "ada", "6", "ada:x:6:").unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "ada:x:6:\n");
+    }
+}
