@@ -68,8 +68,6 @@ pub struct Session {
     /// Becomes readable when the agent is gone.
     agent: Option<OwnedFd>,
     console: Option<Console>,
-    /// The command's end of its terminal, until this process' turn on the caller's comes.
-    master: Option<OwnedFd>,
     neighbours: Neighbours,
     /// The environment is up, and the agent has not answered yet.
     hello_by: Option<Instant>,
@@ -119,7 +117,6 @@ impl Session {
             starter: Some(started.starter),
             agent: None,
             console: streams.window.is_some().then(|| Console::open(has_whole_screen)).transpose()?,
-            master: None,
             neighbours: Neighbours::default(),
             hello_by: None,
             greeted: false,
@@ -135,11 +132,6 @@ impl Session {
     /// [`SessionError`]; the terminal is as it was.
     pub fn run(&mut self) -> Result<End, SessionError> {
         let end = self.run_on();
-        // A command that was through before the terminal was free has its output still to be shown.
-        if self.master.is_some() {
-            let _ = self.starter.take().map(Starter::finish);
-            self.attach()?;
-        }
         match self.console.as_mut().and_then(|console| console.finish(&self.signals)) {
             Some(signal) => Ok(End::Interrupted(signal)),
             None => end,
@@ -270,8 +262,14 @@ impl Session {
                 for number in self.handed_on.drain(..) {
                     inherited::release(number);
                 }
-                self.master = if self.console.is_some() { self.link.take_passed() } else { None };
-                self.attach()?;
+                if let Some(console) = &mut self.console
+                    && let Some(master) = self.link.take_passed()
+                {
+                    console.attach(master)?;
+                    // It may have changed since the request was made.
+                    let window = console.window();
+                    self.link.say(&Request::Resize(window));
+                }
                 for received in std::mem::take(&mut self.early) {
                     self.receive_signal(received)?;
                 }
@@ -288,20 +286,6 @@ impl Session {
         Ok(None)
     }
 
-    /// Shows the command's terminal on the caller's, as soon as the command runs and nobody else uses that.
-    fn attach(&mut self) -> Result<(), SessionError> {
-        if self.starter.as_ref().is_some_and(Starter::uses_terminal) {
-            return Ok(());
-        }
-        if let (Some(console), Some(master)) = (&mut self.console, self.master.take()) {
-            console.attach(master)?;
-            // It may have changed since the request was made.
-            let window = console.window();
-            self.link.say(&Request::Resize(window));
-        }
-        Ok(())
-    }
-
     /// What brings the environment up is done.
     fn starter_ended(&mut self) -> Result<Option<End>, SessionError> {
         let Some(starter) = self.starter.take() else { return Ok(None) };
@@ -312,7 +296,6 @@ impl Session {
             }
             self.hello_by = Some(Instant::now() + HELLO_WITHIN);
         }
-        self.attach()?;
         self.frames()
     }
 }

@@ -96,8 +96,6 @@ pub(crate) fn system<E: Into<io::Error>>(what: &'static str) -> impl FnOnce(E) -
 pub struct Starter {
     watch: OwnedFd,
     finish: Box<dyn FnOnce() -> io::Result<Outcome>>,
-    /// Whether it may change the caller's terminal while it is at work.
-    uses_terminal: bool,
 }
 
 /// What starting came to.
@@ -123,18 +121,12 @@ impl Starter {
             let status = status_of(pid)?;
             Ok(if status.success() { Outcome::Up } else { Outcome::Failed(status, said_so_far(said)) })
         });
-        Ok(Self { watch, finish, uses_terminal: false })
+        Ok(Self { watch, finish })
     }
 
     /// Something else that is done when `watch` becomes readable; `finish` then tells what it came to.
     pub fn other(watch: OwnedFd, finish: impl FnOnce() -> io::Result<Outcome> + 'static) -> Self {
-        Self { watch, finish: Box::new(finish), uses_terminal: true }
-    }
-
-    /// Whether it may change the caller's terminal while it is at work.
-    #[must_use]
-    pub fn uses_terminal(&self) -> bool {
-        self.uses_terminal
+        Self { watch, finish: Box::new(finish) }
     }
 
     /// What it came to; waits for that.

@@ -42,8 +42,10 @@ impl ScratchHost {
         mounts::detach()?;
         // On a host with systemd-resolved this is a link into /run, which is hidden soon.
         let resolver = fs::read("/etc/resolv.conf").unwrap_or_default();
-        for dir in ["/etc", "/root", "/usr", "/var/lib"] {
-            mounts::overlay(dir, &scratch.join(dir.replace('/', "-")))?;
+        for dir in ["/etc", "/opt", "/root", "/srv", "/usr", "/var/lib"] {
+            if Path::new(dir).is_dir() {
+                mounts::overlay(dir, &scratch.join(dir.replace('/', "-")))?;
+            }
         }
         mounts::bind(&directory(scratch, "containers", 0o700)?, Path::new("/var/lib/containers"), false)?;
         mounts::tmpfs("/run", 0o755)?;

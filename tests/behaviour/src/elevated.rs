@@ -3,6 +3,7 @@
 mod descriptors;
 mod environment;
 mod files;
+mod findings;
 mod forge;
 mod messages;
 mod names;
@@ -37,10 +38,12 @@ pub fn trials() -> (Vec<Trial>, Vec<Trial>) {
         sudo::CASES,
         person::CASES,
         torture::CASES,
+        findings::CASES,
     ];
     let mut trials = suite::trials();
     trials.extend(cases.concat().iter().map(of_case));
-    let mut last: Vec<_> = [sudo::ALONE, files::ALONE].concat().iter().map(of_case).collect();
+    let mut last: Vec<_> =
+        [sudo::ALONE, files::ALONE, findings::ALONE].concat().iter().map(of_case).collect();
     last.push(trial("nothing_is_left", |host| crate::nothing_is_left(host, &[&ROOT, &ADA])));
     (trials, last)
 }

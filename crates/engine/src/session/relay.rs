@@ -20,8 +20,9 @@ pub(super) struct Relay {
     file: File,
     pipe: OwnedFd,
     inwards: bool,
-    /// Another reference to the pipe's end inside, for a second descriptor of the same file.
-    inside: Option<OwnedFd>,
+    /// Another reference to the pipe's end inside: for a second descriptor of the same file, or to see what
+    /// was not read.
+    inside: OwnedFd,
     identity: (u64, u64),
 }
 
@@ -48,12 +49,12 @@ impl Relay {
         let stat = fstat(file)?;
         let identity = (stat.st_dev, stat.st_ino);
         let shared = others.iter().find(|other| !inwards && !other.inwards && other.identity == identity);
-        if let Some(inside) = shared.and_then(|other| other.inside.as_ref()) {
-            return Ok((None, inside.try_clone()?));
+        if let Some(other) = shared {
+            return Ok((None, other.inside.try_clone()?));
         }
         let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
         let (pipe, inside) = if inwards { (writer, reader) } else { (reader, writer) };
-        let kept = if inwards { None } else { Some(inside.try_clone()?) };
+        let kept = inside.try_clone()?;
         let file = File::from(file.try_clone_to_owned()?);
         Ok((Some(Self { file, pipe, inwards, inside: kept, identity }), inside))
     }
@@ -61,10 +62,16 @@ impl Relay {
     /// Copies in a thread of its own.
     pub(super) fn start(self) -> io::Result<Running> {
         let Self { file, pipe, inwards, inside, .. } = self;
-        drop(inside);
         let (ended, stop) = pipe_with(PipeFlags::CLOEXEC)?;
-        let thread = thread::Builder::new()
-            .spawn(move || if inwards { copy_in(&file, &pipe, &ended) } else { copy_out(file, pipe) })?;
+        let thread = thread::Builder::new().spawn(move || {
+            if !inwards {
+                drop(inside);
+                return copy_out(file, pipe);
+            }
+            let copied = copy_in(&file, pipe, &ended);
+            give_back(&file, copied.as_ref().map_or(0, |unsent| *unsent), &inside);
+            copied.map(drop)
+        })?;
         Ok(Running { inwards, stop: Some(stop), thread })
     }
 }
@@ -84,39 +91,43 @@ impl Running {
     }
 }
 
-fn copy_in(mut file: &File, pipe: &OwnedFd, ended: &OwnedFd) -> io::Result<()> {
-    ioctl_fionbio(pipe, true)?;
+/// Copies until the end is told; says how much was read and not sent.
+fn copy_in(mut file: &File, pipe: OwnedFd, ended: &OwnedFd) -> io::Result<usize> {
+    ioctl_fionbio(&pipe, true)?;
+    let mut pipe = Some(pipe);
     let mut chunk = vec![0; CHUNK];
     let mut waiting = 0..0;
     loop {
-        let mut polled = [PollFd::new(pipe, PollFlags::OUT), PollFd::new(ended, PollFlags::IN)];
+        let mut polled = vec![PollFd::new(ended, PollFlags::IN)];
+        polled.extend(pipe.iter().map(|pipe| PollFd::new(pipe, PollFlags::OUT)));
         match poll(&mut polled, None) {
             Ok(_) => {}
             Err(rustix::io::Errno::INTR) => continue,
             Err(error) => return Err(error.into()),
         }
-        let [room, end] = polled.map(|polled| polled.revents());
-        if !end.is_empty() || room.intersects(PollFlags::ERR | PollFlags::HUP) {
-            break;
+        if !polled[0].revents().is_empty() {
+            return Ok(waiting.len());
         }
         if waiting.is_empty() {
             waiting = 0..file.read(&mut chunk)?;
-            if waiting.is_empty() {
-                return Ok(());
-            }
         }
-        match rustix::io::write(pipe, &chunk[waiting.clone()]) {
-            Ok(length) => waiting.start += length,
-            Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => {}
-            Err(_) => break,
+        let sent = pipe.as_ref().map(|pipe| rustix::io::write(pipe, &chunk[waiting.clone()]));
+        match sent {
+            Some(Ok(length @ 1..)) => waiting.start += length,
+            Some(Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR)) => {}
+            // The end of the file, which the reader is to see, or of the pipe.
+            _ => pipe = None,
         }
     }
-    let unread = waiting.len() as u64 + ioctl_fionread(pipe).unwrap_or(0);
-    // What has no offset, such as a named pipe, cannot take anything back.
+}
+
+/// Moves a file's offset back by what the command has not read. What has none, such as a named pipe, cannot
+/// take anything back.
+fn give_back(file: &File, unsent: usize, inside: &OwnedFd) {
+    let unread = unsent as u64 + ioctl_fionread(inside).unwrap_or(0);
     if let Ok(back) = i64::try_from(unread) {
         let _ = seek(file, SeekFrom::Current(-back));
     }
-    Ok(())
 }
 
 /// Plain reads and writes: copying within the kernel would take the file's offset before it waits, and so
@@ -188,6 +199,19 @@ mod tests {
         inside.read_exact(&mut [0; 10]).unwrap();
         running.finish().unwrap();
         assert_eq!(file.stream_position().unwrap(), 10);
+    }
+
+    #[test]
+    fn so_is_the_rest_of_a_small_file_whose_end_was_seen() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(b"first\nsecond\n").unwrap();
+        file.rewind().unwrap();
+        let (relay, inside) = Relay::new(0, file.as_fd(), &[]).unwrap();
+        let running = relay.unwrap().start().unwrap();
+        let mut inside = File::from(inside);
+        inside.read_exact(&mut [0; 6]).unwrap();
+        running.finish().unwrap();
+        assert_eq!(file.stream_position().unwrap(), 6);
     }
 
     #[test]

@@ -92,6 +92,11 @@ fn ask(
             Wait::Ready(_) => return Err(privileged.refused()),
         }
     };
+    // The second launcher goes on by itself, and sudo gives the terminal back.
+    if let Wait::Signal(signal) = wait(signals, &[privileged.ended.as_fd()])? {
+        return Ok(Asked::Signal(signal));
+    }
+    let _ = privileged.child.wait();
     hand_off(&socket, caller, streams).map_err(broken)?;
     match wait(signals, &[socket.as_fd()])? {
         Wait::Signal(signal) => return Ok(Asked::Signal(signal)),
@@ -106,7 +111,7 @@ fn ask(
     let connection = beside.into_iter().next();
     let connection =
         connection.ok_or_else(|| Refusal::Other("the privileged launcher sent no session".to_owned()))?;
-    let starter = privileged.into_starter(socket, receiver);
+    let starter = starter(socket, receiver).map_err(broken)?;
     Ok(Asked::Session { started: Started { socket: connection, starter, becomes: false }, warning })
 }
 
@@ -120,22 +125,19 @@ enum Wait {
 /// sudo, and both go on together.
 fn wait(signals: &SignalFd, descriptors: &[BorrowedFd<'_>]) -> Result<Wait, Refusal> {
     loop {
-        let mut polled: Vec<_> = descriptors
-            .iter()
-            .map(|descriptor| PollFd::from_borrowed_fd(*descriptor, PollFlags::IN))
-            .collect();
-        polled.push(PollFd::new(signals, PollFlags::IN));
+        let mut polled = vec![PollFd::new(signals, PollFlags::IN)];
+        polled.extend(descriptors.iter().map(|one| PollFd::from_borrowed_fd(*one, PollFlags::IN)));
         match poll(&mut polled, None) {
             Ok(_) => {}
             Err(rustix::io::Errno::INTR) => continue,
             Err(error) => return Err(waiting(error.into())),
         }
-        let ready = polled.iter().position(|polled| !polled.revents().is_empty());
-        match ready {
-            Some(index) if index < descriptors.len() => return Ok(Wait::Ready(index)),
-            _ => {}
-        }
-        let Some(received) = signals.next_signal().map_err(waiting)? else { continue };
+        // A signal first: the same key may have ended sudo too.
+        let received = match polled.iter().position(|polled| !polled.revents().is_empty()) {
+            Some(0) | None => signals.next_signal().map_err(waiting)?,
+            Some(index) => return Ok(Wait::Ready(index - 1)),
+        };
+        let Some(received) = received else { continue };
         if inherited::ignored().contains(received.number) {
             continue;
         }
@@ -171,6 +173,17 @@ fn hand_off(socket: &UnixStream, caller: &Caller, streams: &mut Streams) -> io::
     message::send(socket, &handoff, &beside)
 }
 
+/// The second launcher is done when it closes the socket; before that it says why nothing came up, if so.
+fn starter(socket: UnixStream, mut receiver: Receiver<Handed>) -> io::Result<Starter> {
+    let watch = socket.try_clone()?.into();
+    Ok(Starter::other(watch, move || {
+        Ok(match receiver.receive(&socket) {
+            Ok((Handed::Refused { message }, _)) => Outcome::Refused(message),
+            _ => Outcome::Up,
+        })
+    }))
+}
+
 /// Sudo and what it started.
 struct Privileged {
     name: String,
@@ -184,20 +197,6 @@ impl Privileged {
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         let ended = pidfd_open(pid.ok_or(io::ErrorKind::InvalidInput)?, PidfdFlags::empty())?;
         Ok(Self { name: name.to_owned(), child, ended })
-    }
-
-    /// The session is there; at the end of sudo it is known whether its environment came up. Until then
-    /// sudo may use the terminal.
-    fn into_starter(self, socket: UnixStream, mut receiver: Receiver<Handed>) -> Starter {
-        let Self { mut child, ended, .. } = self;
-        Starter::other(ended, move || {
-            child.wait()?;
-            // Nothing more is said when all is well.
-            Ok(match receiver.receive(&socket) {
-                Ok((Handed::Refused { message }, _)) => Outcome::Refused(message),
-                _ => Outcome::Up,
-            })
-        })
     }
 
     /// Asks it to end, and waits for that: it may have the terminal without echo. A sudo that has become root

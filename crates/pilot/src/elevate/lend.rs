@@ -3,6 +3,7 @@
 //! files are refused, and the working directory is one that the caller could enter.
 
 use super::message::{self, Receiver};
+use super::trust;
 use crate::ending::{Ending, Refusal};
 use crate::run;
 use flake_core::caller::Caller;
@@ -11,8 +12,10 @@ use flake_core::registry::Registry;
 use flake_core::words::Words;
 use flake_engine::session::{Streams, Surroundings, exec};
 use flake_engine::{Engine, Outcome, Started};
-use flake_schema::{FlakeName, Source};
+use flake_schema::{FlakeName, ShareWhat};
 use flake_sys::descriptor::is_harmless;
+use flake_sys::detach::detach;
+use flake_sys::pin::Pin;
 use flake_sys::reason::reason;
 use flake_sys::signals::SignalSet;
 use flake_sys::{access, peer};
@@ -25,18 +28,29 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long the caller may take to say what the call needs.
+const HANDOFF_WITHIN: Duration = Duration::from_secs(30);
+/// Where working directories are pinned.
+const PINS: &str = "/run/flakes-lent";
 
 /// Serves the caller whose launcher listens on the socket.
 pub(crate) fn serve(name: &OsStr, socket: &OsStr, words: &[OsString]) -> Result<Ending, Refusal> {
     let uid = env::var("SUDO_UID").ok().and_then(|uid| uid.parse::<u32>().ok());
     let uid = uid.filter(|_| rustix::process::geteuid().is_root());
     let uid = uid.ok_or_else(|| refuse("this is for sudo to call"))?;
-    let socket = UnixStream::connect(socket)
-        .map_err(|error| refuse(&format!("cannot reach the caller: {}", reason(&error))))?;
+    // Not why: that would tell of files that the caller cannot see.
+    let socket = UnixStream::connect(socket).map_err(|_| refuse("cannot reach the caller"))?;
     if !peer::of(&socket).is_ok_and(|peer| peer.uid == uid) {
         return Err(refuse("the socket is not the caller's"));
     }
+    // The caller is there and has authenticated itself: sudo is done, and gives the terminal back.
+    detach().map_err(|error| refuse(&format!("cannot go on without sudo: {}", reason(&error))))?;
+    socket
+        .set_read_timeout(Some(HANDOFF_WITHIN))
+        .map_err(|error| refuse(&format!("cannot wait for the caller: {}", reason(&error))))?;
     if let Err(refusal) = lend(name, uid, words, &socket) {
         let message = refusal.to_string().chars().take(REPLY_MAX / 8).collect();
         message::send(&socket, &Handed::Refused { message }, &[]).map_err(gone)?;
@@ -55,8 +69,11 @@ fn lend(name: &OsStr, uid: u32, words: &[OsString], socket: &UnixStream) -> Resu
     let registry = Registry::of(&own)?;
     let name = FlakeName::from_os(name).map_err(flake_core::registry::FindError::from)?;
     let registration = registry.find(&name, None)?;
-    check_owner(&registration.loaded.sources)?;
-    check_owner(&registry.system.sources)?;
+    trust::check(&registration.loaded.sources)?;
+    trust::check(&registry.system.sources)?;
+    if let Some(file) = &registry.system.settings.podman_storage_conf {
+        trust::check_path(file)?;
+    }
     if !registration.loaded.flake.as_root {
         return Err(refuse("does not run as root, so it needs no sudo"));
     }
@@ -64,8 +81,9 @@ fn lend(name: &OsStr, uid: u32, words: &[OsString], socket: &UnixStream) -> Resu
         ignored: SignalSet::from_bits(handoff.ignored),
         blocked: SignalSet::from_bits(handoff.blocked),
     };
-    // Open as long as podman works with the directory's pinned path.
-    let (streams, caller, _cwd) = accept(handoff, beside, uid)?;
+    let shares_cwd = registration.loaded.flake.share.iter().any(|share| share.what == ShareWhat::Cwd);
+    // Kept as long as podman works with the directory's pinned path.
+    let (streams, caller, _pin) = accept(handoff, beside, uid, shares_cwd)?;
     let launch = launch::resolve(
         &registration,
         &registry.system,
@@ -91,37 +109,30 @@ fn lend(name: &OsStr, uid: u32, words: &[OsString], socket: &UnixStream) -> Resu
     }
 }
 
-/// Every file that decides about a privileged launch is root's, and nobody else can change it.
-fn check_owner(sources: &[Source]) -> Result<(), Refusal> {
-    for source in sources {
-        let Some(identity) = source.identity else { continue };
-        if identity.uid != 0 || identity.mode & 0o022 != 0 {
-            return Err(refuse(&format!(
-                "{} can be changed by others than root; try: chown root:root {0} && chmod go-w {0}",
-                source.path.display()
-            )));
-        }
-    }
-    Ok(())
-}
-
 /// The call's surroundings as far as they can be believed.
 fn accept(
     handoff: Handoff,
     mut beside: Vec<OwnedFd>,
     uid: u32,
-) -> Result<(Streams, Caller, Option<OwnedFd>), Refusal> {
+    shares_cwd: bool,
+) -> Result<(Streams, Caller, Option<Pin>), Refusal> {
     let entry = flake_sys::user::by_uid(uid).ok().flatten();
     let entry = entry.ok_or_else(|| refuse("the caller has no passwd entry"))?;
     let mut caller = Caller::with_id(uid, entry.gid).map_err(|error| refuse(&error.to_string()))?;
-    let mut cwd = None;
+    let mut pin = None;
     if handoff.has_cwd {
         let folder = beside.pop().ok_or_else(|| refuse("the caller sent no working directory"))?;
-        caller.cwd = enterable(&folder, &entry.name, uid, entry.gid)?;
-        // The name may lead elsewhere by the time that podman looks; the descriptor cannot.
-        let pin = format!("/proc/{}/fd/{}", std::process::id(), folder.as_raw_fd());
-        caller.cwd_pin = Some(PathBuf::from(pin));
-        cwd = Some(folder);
+        if shares_cwd {
+            caller.cwd = enterable(&folder, &entry.name, uid, entry.gid)?;
+        }
+        if caller.cwd.is_some() {
+            // The name may lead elsewhere by the time that podman looks; a mount of the folder cannot.
+            let pinned = Pin::new(folder.as_fd(), Path::new(PINS)).map_err(|error| {
+                refuse(&format!("cannot share the working directory: {}", reason(&error)))
+            })?;
+            caller.cwd_pin = Some(pinned.path().to_owned());
+            pin = Some(pinned);
+        }
     }
     caller.env = handoff
         .env
@@ -136,7 +147,7 @@ fn accept(
     }
     let streams = Streams::received(handoff.streams, beside, handoff.terminal, handoff.modes);
     let streams = streams.ok_or_else(|| refuse("the caller's descriptors do not match"))?;
-    Ok((streams, caller, cwd))
+    Ok((streams, caller, pin))
 }
 
 /// The path of a working directory that the caller could enter; none when it was removed.

@@ -38,13 +38,26 @@ impl Rendezvous {
     fn open_in(folder: &Path) -> io::Result<Self> {
         let mut random = [0_u8; 8];
         getrandom(&mut random, GetRandomFlags::empty())?;
-        let path = folder.join(format!("{:016x}.sock", u64::from_ne_bytes(random)));
+        let name = format!("{:016x}", u64::from_ne_bytes(random));
+        let path = folder.join(format!("{name}.sock"));
+        let fresh = folder.join(format!("{name}.new"));
         if path.as_os_str().len() > PATH_MAX {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path is too long for a socket"));
         }
         private_folder(folder)?;
         sweep(folder);
-        Ok(Self { listener: UnixListener::bind(&path)?, path })
+        // Under its name it already listens, so that nobody takes it for one of the dead.
+        let listener = UnixListener::bind(&fresh)?;
+        let rendezvous = Self { listener, path: fresh };
+        std::fs::rename(&rendezvous.path, &path)?;
+        Ok(rendezvous.renamed(path))
+    }
+}
+
+impl Rendezvous {
+    fn renamed(mut self, path: PathBuf) -> Self {
+        self.path = path;
+        self
     }
 }
 
@@ -56,7 +69,8 @@ impl Drop for Rendezvous {
 
 /// Removes the sockets of launchers that were killed: nobody listens there.
 fn sweep(folder: &Path) {
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| entry.path().extension() == Some("sock".as_ref())) {
         let refused = UnixStream::connect(entry.path())
             .is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused);
         if refused {

@@ -102,13 +102,13 @@ fn harmless(ground: &Ground<'_>, variables: fn(&str) -> Vec<(&'static str, Strin
 }
 
 /// Programs and configuration of ada that would leave a trace.
-struct Trap {
-    program: PathBuf,
+pub(super) struct Trap {
+    pub(super) program: PathBuf,
     trace: PathBuf,
 }
 
 impl Trap {
-    fn set(ground: &Ground<'_>) -> Result<Self> {
+    pub(super) fn set(ground: &Ground<'_>) -> Result<Self> {
         let dir = ground.directory()?;
         let (program, trace) = (dir.join("podman"), dir.join("trace"));
         let here = dir.display();
@@ -133,7 +133,7 @@ impl Trap {
         Ok(Self { program, trace })
     }
 
-    fn untouched(&self) -> Result<()> {
+    pub(super) fn untouched(&self) -> Result<()> {
         let trace = fs::read_to_string(&self.trace).unwrap_or_default();
         ensure!(trace.is_empty(), "a program of the caller ran as {trace}");
         let graph = self.program.with_file_name("graph");

@@ -10,7 +10,7 @@ use flake_testkit::{ADA, Call, Outcome};
 use super::{Case, Ground};
 
 pub(super) const CASES: &[Case] = &[
-    ("as_caller_whoami", |ground| same(ground, "whoami; id -u; id -g; id -un")),
+    ("as_caller_whoami", |ground| same(ground, "whoami; id -u; id -g; id -un; id -gn")),
     ("as_caller_home", |ground| {
         same(ground, "echo $HOME; echo ~; echo $USER $LOGNAME; eval echo ~$(whoami)")
     }),
