@@ -27,11 +27,26 @@ pub(crate) fn demo() -> Result<()> {
     let shown = STEPS.iter().try_for_each(|step| demo.show(step));
     let cleaned = demo.show(CLEAN);
     fs::remove_dir_all(&demo.folder).with_context(|| format!("cannot remove {}", demo.folder.display()))?;
+    for folder in &demo.absent {
+        // With something else in it, it stays.
+        let _ = fs::remove_dir(folder);
+    }
     shown.and(cleaned)
 }
 
+/// Folders that registering makes, the innermost first.
+const FOLDERS: [&str; 5] = [
+    "/usr/share/flakes/images",
+    "/usr/share/flakes",
+    "/var/lib/flakes",
+    "~/.config/flakes",
+    "~/.local/state/flakes",
+];
+
 struct Demo {
     folder: PathBuf,
+    /// Folders that were not there before.
+    absent: Vec<PathBuf>,
     envs: Vec<(&'static str, OsString)>,
 }
 
@@ -42,6 +57,11 @@ impl Demo {
         // Below the home: a folder of the system is not shared as the working directory.
         let home = env::var_os("HOME").map(PathBuf::from).context("HOME is not set")?;
         let folder = home.join(format!(".flake-demo-{}", std::process::id()));
+        let places = FOLDERS.map(|folder| match folder.strip_prefix("~/") {
+            Some(below) => home.join(below),
+            None => PathBuf::from(folder),
+        });
+        let absent = places.into_iter().filter(|folder| !folder.exists()).collect();
         fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
         let folders = [folder.join("bin"), prefix.join("bin")];
         let path = env::var_os("PATH").unwrap_or_default();
@@ -50,7 +70,7 @@ impl Demo {
         envs.extend(
             odd_host::containers_conf(&folder)?.map(|file| ("CONTAINERS_CONF", file.into_os_string())),
         );
-        Ok(Self { folder, envs })
+        Ok(Self { folder, absent, envs })
     }
 
     #[expect(clippy::print_stdout, reason = "showing is what it is for")]
