@@ -4,7 +4,7 @@ use super::{GraphDriver, Podman};
 use crate::run::{ToolError, capture, show};
 use flake_sys::interrupt;
 use serde::Deserialize;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
@@ -133,13 +133,19 @@ impl Podman {
         capture(command.arg(file).arg("--").arg(image).env("TMPDIR", scratch)).map(drop)
     }
 
-    /// Loads an archive into the store and returns what podman said of it, silently.
+    /// Loads an OCI archive into the store, silently, under the name that is in it.
     ///
     /// # Errors
     /// Podman's own failure.
-    pub fn load_quietly(&self, file: &Path) -> Result<String, ToolError> {
-        let output = capture(self.command(["load", "--quiet", "--input"]).arg(file))?;
-        Ok(String::from_utf8_lossy(&output).trim().to_owned())
+    pub fn load_quietly(&self, file: &Path) -> Result<(), ToolError> {
+        // Of a `load` that fails podman tells what every format says to the file, of this only why. A colon
+        // would end the path.
+        if file.as_os_str().as_encoded_bytes().contains(&b':') {
+            return capture(self.command(["load", "--quiet", "--input"]).arg(file)).map(drop);
+        }
+        let mut source = OsString::from("oci-archive:");
+        source.push(file);
+        capture(self.command(["pull", "--quiet"]).arg(source)).map(drop)
     }
 
     /// Loads an archive into the store.
