@@ -18,6 +18,7 @@ mod status;
 mod stdin;
 mod streams;
 mod terminal;
+mod torture;
 
 pub mod elevated;
 pub mod identity;
@@ -42,6 +43,7 @@ pub fn cases() -> Vec<Case> {
         keys::CASES,
         jobs::CASES,
         crowd::CASES,
+        torture::CASES,
     ]
     .concat()
 }

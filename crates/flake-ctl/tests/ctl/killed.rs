@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use flake_testkit::{Call, Image, Outcome, ROOT, ScratchHost};
+use flake_testkit::{Call, Image, Outcome, ROOT, ScratchHost, rounds};
 
 use crate::Case;
 use crate::files::State;
@@ -14,12 +14,14 @@ use crate::told::{BOX, line};
 
 pub(crate) const ALONE: &[Case] = &[
     ("killed_at_podmans_calls", at_calls),
-    ("killed_at_random_moments", at_random),
+    ("torture_killed_at_random_moments", at_random),
     ("nothing_is_left_of_all_this", nothing_left),
 ];
 
 /// How many random moments.
 const ROUNDS: u32 = 12;
+/// A registration takes about that long.
+const SPAN: Duration = Duration::from_millis(300);
 
 /// A signal that flake-ctl gets just before its podman call number `at`.
 pub(crate) struct Hit {
@@ -100,12 +102,14 @@ fn at_calls(host: &ScratchHost) -> Result<()> {
 }
 
 fn at_random(host: &ScratchHost) -> Result<()> {
+    host.image(&ROOT, &Image::BOX)?;
     let path = Path::new("/usr/local/bin/rand-j");
     let words = BOX.iter().chain(&["--app", "/usr/local/bin/rand-j"]);
     let absent = State::of("rand-j", path, host)?;
-    for round in 0..ROUNDS {
+    let rounds = rounds(ROUNDS);
+    for round in 0..rounds {
         let mut child = host.flake_ctl(&ROOT, words.clone()).spawn()?;
-        std::thread::sleep(Duration::from_millis(u64::from(25 * round)));
+        std::thread::sleep(SPAN / rounds * round);
         child.kill()?;
         child.wait()?;
         recover(host)?;

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Context as _, Result, ensure};
-use flake_testkit::{ADA, Call, processes};
+use flake_testkit::{ADA, Call, processes, rounds};
 use nix::sys::signal::Signal;
 
 use super::{Case, Ground};
@@ -17,20 +17,13 @@ const ROUNDS: u32 = 6;
 /// A call's start takes about that long; the app then sleeps.
 const SPAN: Duration = Duration::from_millis(900);
 
-fn rounds() -> Result<u32> {
-    match std::env::var("FLAKE_ROUNDS") {
-        Ok(rounds) => rounds.parse().context("FLAKE_ROUNDS"),
-        Err(_) => Ok(ROUNDS),
-    }
-}
-
 fn killed(ground: &Ground<'_>) -> Result<()> {
     let name = "tortured";
     let app = ground.flake(name, &[])?;
     let dir = ground.directory()?;
     fs::set_permissions(&dir, fs::Permissions::from_mode(0o700))?;
     chown(&dir, Some(ADA.id), Some(ADA.id))?;
-    let rounds = rounds()?;
+    let rounds = rounds(ROUNDS);
     for round in 0..rounds {
         let mark = ground.host.mark();
         let mut command = ADA.command(&app);
