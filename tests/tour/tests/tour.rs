@@ -1,13 +1,14 @@
 //! The README's tour, taken by a user who has nothing yet.
 
 use std::fs;
-use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
 use flake_testkit::{ADA, ScratchHost, Suite, run, trial};
 use flake_tour::{fits, steps};
 
+/// Built in: a scratch host need not show the folder of the checkout.
+const README: &str = include_str!("../../../README.md");
 /// Shown before each command's output, in a form that no command prints.
 const MARK: &str = "\u{1}step ";
 
@@ -16,8 +17,7 @@ fn main() -> ExitCode {
 }
 
 fn readme(_: &'static ScratchHost) -> Result<()> {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
-    let steps = steps(&fs::read_to_string(&file).with_context(|| file.display().to_string())?);
+    let steps = steps(README);
     ensure!(steps.len() > 10, "the tour has only {} steps", steps.len());
     // One shell, as a reader has it.
     let script: String = steps
