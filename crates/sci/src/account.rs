@@ -3,7 +3,8 @@
 
 use flake_sys::atomic;
 use flake_wire::Account;
-use rustix::fs::{Mode, chmod, chown};
+use rustix::fs::{FileType, Mode, OFlags, chmod, chown, fstat, open};
+use rustix::io::Errno;
 use rustix::process::{Gid, Uid};
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -36,17 +37,30 @@ fn clean(text: &str) -> String {
 }
 
 fn put(file: &Path, name: &str, number: &str, line: &str) -> io::Result<()> {
-    let mut before = Vec::new();
-    match File::open(file) {
-        Ok(opened) => {
-            opened.take(MOST).read_to_end(&mut before)?;
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(error),
+    let before = read(file)?;
+    let after = with_line(before.as_deref().unwrap_or_default(), name, number, line);
+    match atomic::write(file, &after, 0o644) {
+        // Where it is a mount of its own, only its content can be changed.
+        Err(_) if before.is_some() => fs::write(file, &after),
+        written => written,
     }
-    let after = with_line(&before, name, number, line);
-    // Where it is a mount of its own, only its content can be changed.
-    atomic::write(file, &after, 0o644).or_else(|_| fs::write(file, &after))
+}
+
+/// A regular file's content; none where there is no such. The image may have put anything there, such as a
+/// named pipe, which would be waited for.
+fn read(file: &Path) -> io::Result<Option<Vec<u8>>> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let opened = match open(file, flags, Mode::empty()) {
+        Ok(opened) => opened,
+        Err(Errno::NOENT) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    if FileType::from_raw_mode(fstat(&opened)?.st_mode) != FileType::RegularFile {
+        return Ok(None);
+    }
+    let mut content = Vec::new();
+    File::from(opened).take(MOST).read_to_end(&mut content)?;
+    Ok(Some(content))
 }
 
 /// The file with a line in place of all that have this name, or this number in the third field.
@@ -79,6 +93,15 @@ mod tests {
             String::from_utf8(after).unwrap(),
             "root:x:0:0::/root:/bin/sh\nlast:x:8:8::/:/x\nada:x:1000:1000:Ada:/home/ada:/bin/sh\n"
         );
+    }
+
+    #[test]
+    fn a_named_pipe_in_its_place_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("passwd");
+        assert!(std::process::Command::new("mkfifo").arg(&file).status().unwrap().success());
+        put(&file, "ada", "5", "ada:x:5:5::/:/bin/sh").unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "ada:x:5:5::/:/bin/sh\n");
     }
 
     #[test]
