@@ -290,10 +290,10 @@ impl Session {
     fn starter_ended(&mut self) -> Result<Option<End>, SessionError> {
         let Some(starter) = self.starter.take() else { return Ok(None) };
         let outcome = starter.finish().map_err(SessionError::Wait)?;
+        if !self.running && !matches!(outcome, Outcome::Up) {
+            return Ok(Some(End::NotStarted(outcome)));
+        }
         if !self.greeted {
-            if !matches!(outcome, Outcome::Up) {
-                return Ok(Some(End::NotStarted(outcome)));
-            }
             self.hello_by = Some(Instant::now() + HELLO_WITHIN);
         }
         self.frames()

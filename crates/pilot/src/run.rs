@@ -94,7 +94,11 @@ pub(crate) fn conclude(
         End::Killed(signal) => relays.finish().map(|()| Ending::Signal(signal)).map_err(copying),
         End::Interrupted(signal) => Ok(Ending::Signal(signal)),
         End::Failed(failure) => Err(failure.into()),
-        End::NotStarted(Outcome::Failed(status, said)) => Err(explain(status, said)),
+        End::NotStarted(Outcome::Failed(status, said)) => {
+            // Perhaps there is another try, for which nothing may be lost and no thread be left.
+            relays.finish().map_err(copying)?;
+            Err(explain(status, said))
+        }
         End::NotStarted(Outcome::Refused(why)) => Err(Refusal::Other(why)),
         End::NotStarted(Outcome::Up) => Err(Refusal::Lost(Signal::KILL.as_raw())),
         End::Lost => Err(Refusal::Lost(Signal::KILL.as_raw())),

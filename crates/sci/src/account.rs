@@ -3,7 +3,7 @@
 
 use flake_sys::atomic;
 use flake_wire::Account;
-use rustix::fs::{FileType, Mode, OFlags, chmod, chown, fstat, open};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, StatxFlags, chmod, chown, fstat, open, statx};
 use rustix::io::Errno;
 use rustix::process::{Gid, Uid};
 use std::ffi::OsStr;
@@ -12,7 +12,7 @@ use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// An image's file is not read further.
+/// A larger file of an image's is left alone.
 const MOST: u64 = 4 << 20;
 
 /// Makes the account. What cannot be written is left as it is: the numbers count, not their names.
@@ -21,9 +21,16 @@ pub(crate) fn make(account: &Account) {
     let home = String::from_utf8_lossy(&account.home);
     let (name, uid, gid) = (clean(&account.name), account.uid.to_string(), account.gid.to_string());
     let line = format!("{name}:x:{uid}:{gid}:{}:{}:/bin/sh", clean(&account.gecos), clean(&home));
-    let _ = put(Path::new("/etc/passwd"), &name, &uid, &line);
     let group = clean(&account.group);
-    let _ = put(Path::new("/etc/group"), &group, &gid, &format!("{group}:x:{gid}:"));
+    let group_line = format!("{group}:x:{gid}:");
+    for (file, name, number, line) in
+        [("/etc/passwd", &name, &uid, &line), ("/etc/group", &group, &gid, &group_line)]
+    {
+        let file = Path::new(file);
+        if is_images_own(file) {
+            let _ = put(file, name, number, line);
+        }
+    }
     if account.owns_home {
         let home = Path::new(OsStr::from_bytes(&account.home));
         let _ = chown(home, Some(Uid::from_raw(account.uid)), Some(Gid::from_raw(account.gid)));
@@ -39,11 +46,19 @@ fn clean(text: &str) -> String {
 fn put(file: &Path, name: &str, number: &str, line: &str) -> io::Result<()> {
     let before = read(file)?;
     let after = with_line(before.as_deref().unwrap_or_default(), name, number, line);
-    match atomic::write(file, &after, 0o644) {
-        // Where it is a mount of its own, only its content can be changed.
-        Err(_) if before.is_some() => fs::write(file, &after),
-        written => written,
-    }
+    atomic::write(file, &after, 0o644)
+}
+
+/// Whether a file, or the folder that it would be made in, is the image's own. Anything mounted there is
+/// somebody else's, perhaps the host's.
+fn is_images_own(file: &Path) -> bool {
+    let mount = |path: &Path| {
+        let stat = statx(CWD, path, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::MNT_ID).ok()?;
+        (stat.stx_mask & StatxFlags::MNT_ID.bits() != 0).then_some(stat.stx_mnt_id)
+    };
+    let root = mount(Path::new("/"));
+    let folder = file.parent().and_then(mount);
+    root.is_some() && folder == root && (!file.exists() || mount(file) == root)
 }
 
 /// A regular file's content; none where there is no such. The image may have put anything there, such as a
@@ -60,6 +75,9 @@ fn read(file: &Path) -> io::Result<Option<Vec<u8>>> {
     }
     let mut content = Vec::new();
     File::from(opened).take(MOST).read_to_end(&mut content)?;
+    if content.len() as u64 == MOST {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
     Ok(Some(content))
 }
 

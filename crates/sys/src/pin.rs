@@ -1,7 +1,10 @@
 //! A folder pinned to a path of its own.
 
 use rustix::fs::{CWD, Mode, mkdir};
-use rustix::mount::{MoveMountFlags, OpenTreeFlags, UnmountFlags, move_mount, open_tree, unmount};
+use rustix::mount::{
+    MountPropagationFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, mount_change, move_mount, open_tree,
+    unmount,
+};
 use rustix::rand::{GetRandomFlags, getrandom};
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -25,16 +28,18 @@ impl Pin {
         }
         let mut random = [0_u8; 8];
         getrandom(&mut random, GetRandomFlags::empty())?;
-        let path = parent.join(format!("{:016x}", u64::from_ne_bytes(random)));
+        sweep(parent);
+        let path = parent.join(format!("{}-{:016x}", std::process::id(), u64::from_ne_bytes(random)));
         let clone = OpenTreeFlags::AT_EMPTY_PATH
             | OpenTreeFlags::OPEN_TREE_CLONE
             | OpenTreeFlags::OPEN_TREE_CLOEXEC
             | OpenTreeFlags::AT_RECURSIVE;
         let tree = open_tree(folder, "", clone)?;
         mkdir(&path, Mode::RWXU)?;
-        let pin = Self(path);
-        move_mount(&tree, "", CWD, &pin.0, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?;
-        Ok(pin)
+        move_mount(&tree, "", CWD, &path, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?;
+        // Before it is ever unmounted: what is mounted below the folder would go from the host with it.
+        mount_change(&path, MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
+        Ok(Self(path))
     }
 
     /// The path.
@@ -46,7 +51,30 @@ impl Pin {
 
 impl Drop for Pin {
     fn drop(&mut self) {
-        let _ = unmount(&self.0, UnmountFlags::DETACH);
-        let _ = std::fs::remove_dir(&self.0);
+        remove(&self.0);
+    }
+}
+
+fn remove(path: &Path) {
+    let own = mount_change(path, MountPropagationFlags::PRIVATE | MountPropagationFlags::REC);
+    // Not a mount point: only the folder is left.
+    if own.is_err() {
+        let _ = std::fs::remove_dir(path);
+        return;
+    }
+    let _ = unmount(path, UnmountFlags::DETACH);
+    // Never recursively: while the mount is there, what is in it belongs to somebody.
+    let _ = std::fs::remove_dir(path);
+}
+
+/// Removes what processes that were killed have left.
+fn sweep(parent: &Path) {
+    for entry in std::fs::read_dir(parent).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let owner = name.to_str().and_then(|name| name.split('-').next()).unwrap_or_default();
+        let is_gone = owner.parse::<u32>().is_ok_and(|pid| !Path::new(&format!("/proc/{pid}")).exists());
+        if is_gone {
+            remove(&entry.path());
+        }
     }
 }

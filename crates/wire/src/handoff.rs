@@ -44,7 +44,8 @@ pub enum Handed {
 }
 
 impl Message for Handoff {
-    const FRAME_MAX: usize = REQUEST_MAX;
+    /// What comes of it has to fit a request, with the words of the call beside it.
+    const FRAME_MAX: usize = REQUEST_MAX / 2;
 }
 
 impl Message for Handed {

@@ -62,14 +62,28 @@ fn quoted(key: &str, value: &str) -> String {
     format!("\"{key}={}\"", value.replace('"', "\"\""))
 }
 
-/// Options that could leave an agent that is root without the right to become the caller.
-const RESTRICTING: [&str; 5] = ["--cap-drop", "--read-only", "--user", "-u", "--userns"];
+/// Options that mean something else, or nothing, when the agent is root at first and becomes the caller.
+const RESTRICTING: [&str; 10] = [
+    "--cap-add",
+    "--cap-drop",
+    "--group-add",
+    "--group-entry",
+    "--hostuser",
+    "--passwd",
+    "--passwd-entry",
+    "--read-only",
+    "--user",
+    "--userns",
+];
 
 /// Whether the agent is started as the container's root and becomes the caller itself. Podman can only add the
 /// caller to an image's users, which fails where the image has that number under another name.
 pub(super) fn becomes(launch: &Launch) -> bool {
     let restricts = |option: &String| {
-        RESTRICTING.iter().any(|name| option.split('=').next().is_some_and(|option| option == *name))
+        let name = option.split('=').next().unwrap_or(option);
+        let is_short = option.starts_with('-') && !option.starts_with("--");
+        // The user's letter may stand behind others, and its value at once behind it.
+        RESTRICTING.contains(&name) || is_short && option.contains('u')
     };
     launch.identity.as_ref().is_some_and(|identity| identity.uid != 0)
         && !launch.options.iter().any(restricts)

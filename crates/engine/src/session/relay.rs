@@ -99,7 +99,12 @@ fn copy_in(mut file: &File, pipe: OwnedFd, ended: &OwnedFd) -> io::Result<usize>
     let mut waiting = 0..0;
     loop {
         let mut polled = vec![PollFd::new(ended, PollFlags::IN)];
-        polled.extend(pipe.iter().map(|pipe| PollFd::new(pipe, PollFlags::OUT)));
+        match &pipe {
+            Some(pipe) if !waiting.is_empty() => polled.push(PollFd::new(pipe, PollFlags::OUT)),
+            // A named pipe may have nothing for a long time.
+            Some(_) => polled.push(PollFd::new(&file, PollFlags::IN)),
+            None => {}
+        }
         match poll(&mut polled, None) {
             Ok(_) => {}
             Err(rustix::io::Errno::INTR) => continue,

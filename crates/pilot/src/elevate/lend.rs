@@ -93,12 +93,16 @@ fn lend(name: &OsStr, uid: u32, words: &[OsString], socket: &UnixStream) -> Resu
     )?;
     let engine = run::lent_engine(&registry.system)?;
     let Started { socket: connection, starter, becomes } = engine.start(&launch)?;
-    // When it fails podman has failed, and says why.
     let asked = ask_for(&connection, exec(&launch, becomes, &streams, &surroundings), &streams.descriptors);
     drop(streams);
-    // From here on only the caller holds the connection, and the environment goes with the caller.
-    let handed = Handed::Session { warning: launch.warning.clone() };
-    message::send(socket, &handed, &[connection]).map_err(gone)?;
+    // A connection on which no command was asked for would run any: then nobody gets it, and the agent ends.
+    // Otherwise only the caller holds it from here on, and the environment goes with the caller.
+    if asked.is_ok() {
+        let handed = Handed::Session { warning: launch.warning.clone() };
+        message::send(socket, &handed, &[connection]).map_err(gone)?;
+    } else {
+        drop(connection);
+    }
     match starter
         .finish()
         .map_err(|error| refuse(&format!("cannot wait for the engine: {}", reason(&error))))?
@@ -122,10 +126,8 @@ fn accept(
     let mut pin = None;
     if handoff.has_cwd {
         let folder = beside.pop().ok_or_else(|| refuse("the caller sent no working directory"))?;
-        if shares_cwd {
-            caller.cwd = enterable(&folder, &entry.name, uid, entry.gid)?;
-        }
-        if caller.cwd.is_some() {
+        caller.cwd = enterable(&folder, &entry.name, uid, entry.gid)?;
+        if shares_cwd && caller.cwd.is_some() {
             // The name may lead elsewhere by the time that podman looks; a mount of the folder cannot.
             let pinned = Pin::new(folder.as_fd(), Path::new(PINS)).map_err(|error| {
                 refuse(&format!("cannot share the working directory: {}", reason(&error)))
