@@ -36,12 +36,12 @@ impl Image {
     };
     /// One static program, `/busybox`, and nothing else: no shell, no /etc, no /tmp.
     pub const SCRATCHY: Image = Image { name: "scratchy", system: false, ..Image::BOX };
-    /// A small system that runs as uid 1000 in /work.
+    /// A small system that runs as uid 1000 in /place.
     pub const USERIMG: Image = Image {
         name: "userimg",
-        files: &[("/work/file", "from the image\n")],
+        files: &[("/place/file", "from the image\n")],
         files_owner: 1000,
-        changes: &["USER 1000", "WORKDIR /work"],
+        changes: &["USER 1000", "WORKDIR /place"],
         ..Image::BOX
     };
     /// A small system in which somebody else has the numbers of [`ADA`](crate::ADA).

@@ -74,7 +74,7 @@ fn images(host: &ScratchHost) -> Result<()> {
     ensure!(run(&Image::ENTRY, &["a b", "c"])? == "<a b>\n<c>\n");
     ensure!(run(&Image::SCRATCHY, &["/busybox", "echo", "one"])? == "one\n");
     ensure!(
-        run(&Image::USERIMG, &["/bin/sh", "-c", "id -u; pwd; cat file"])? == "1000\n/work\nfrom the image\n"
+        run(&Image::USERIMG, &["/bin/sh", "-c", "id -u; pwd; cat file"])? == "1000\n/place\nfrom the image\n"
     );
     ensure!(run(&Image::SHIPPED, &["/bin/cat", "/shipped.yaml"])?.contains("target_app_path"));
     Ok(())

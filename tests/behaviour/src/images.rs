@@ -89,7 +89,7 @@ fn one_program_only(app: &App<'_>) -> Result<()> {
 /// Its own standard streams can be opened by name, as scripts of many images do.
 fn another_user(app: &App<'_>) -> Result<()> {
     app.prints(&[b"id", b"-u"], b"1000\n")?;
-    app.prints(&[b"pwd"], b"/work\n")?;
+    app.prints(&[b"pwd"], b"/place\n")?;
     // The pipes are the caller's own, as a shell makes them.
     let script =
         "echo typed | \"$APP\" sh -c 'cat /dev/stdin; echo e >/dev/stderr; echo o >/dev/stdout' 2>&1 | cat";

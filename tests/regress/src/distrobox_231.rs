@@ -11,7 +11,7 @@ pub(crate) fn run(ground: &Ground<'_>) -> Result<()> {
     let dir = ground.directory()?;
     let own = dir.to_string_lossy().into_owned();
     let ways: [(&str, &[&str], &str); 3] = [
-        ("image-231", &[], "/work"),
+        ("image-231", &[], "/place"),
         ("named-231", &["--workdir", "/tmp"], "/tmp"),
         ("caller-231", &["--share", "cwd", "--workdir", "cwd"], &own),
     ];

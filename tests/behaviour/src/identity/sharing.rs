@@ -91,7 +91,7 @@ fn not_shared(apps: &Apps<'_>, dir: &Path) -> Result<()> {
     fs::remove_file(&mark)?;
     ensure!(outcome.out() == "/\n" && outcome.err().is_empty(), "{outcome}");
     let outcome = apps.other_user(dir, &["sh", "-c", "pwd; cat file"])?;
-    ensure!(outcome.out() == "/work\nfrom the image\n", "{outcome}");
+    ensure!(outcome.out() == "/place\nfrom the image\n", "{outcome}");
     Ok(())
 }
 
