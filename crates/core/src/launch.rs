@@ -13,6 +13,16 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+/// Labels of the environment that a launch brings up, by which the management command finds it again.
+pub mod label {
+    /// The flake's name.
+    pub const NAME: &str = "flake.name";
+    /// The caller's user id.
+    pub const USER: &str = "flake.user";
+    /// The flake file.
+    pub const CONFIG: &str = "flake.config";
+}
+
 /// One launch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Launch {

@@ -1,6 +1,7 @@
 //! Which registration a call or a name means.
 
 use crate::caller::Caller;
+use crate::host_path::is_same;
 use crate::place::{Places, Scope};
 use flake_schema::{FlakeName, LoadError, Loaded, WordError, load_flake};
 use std::env;
@@ -101,7 +102,7 @@ impl Registry {
             .collect();
         if let (2, Some(link)) = (found.len(), link) {
             let is_called =
-                |file: &Path| load_flake(file).is_ok_and(|loaded| same(&loaded.flake.host_path, link));
+                |file: &Path| load_flake(file).is_ok_and(|loaded| is_same(&loaded.flake.host_path, link));
             if let Some(index) = found.iter().position(|(_, file)| is_called(file)) {
                 found.swap(0, index);
             }
@@ -110,18 +111,6 @@ impl Registry {
             return Err(FindError::Unknown { name: name.as_str().to_owned() });
         };
         Ok(Registration { loaded: load_flake(&file)?, scope: places.scope, file })
-    }
-
-    /// Every flake file there is, the system's first, by name.
-    ///
-    /// # Errors
-    /// A folder cannot be read; one that does not exist is empty.
-    pub fn files(&self) -> io::Result<Vec<(Scope, PathBuf)>> {
-        let mut files = Vec::new();
-        for places in [Some(&self.system), self.user.as_ref()].into_iter().flatten() {
-            files.extend(flake_files(&places.flakes_dir)?.into_iter().map(|file| (places.scope, file)));
-        }
-        Ok(files)
     }
 }
 
@@ -158,10 +147,4 @@ fn called_path(called: &OsStr, caller: &Caller) -> PathBuf {
                 .find(|candidate| candidate.exists())
         })
         .unwrap_or_else(|| path.to_owned())
-}
-
-/// Whether two paths are the same link: the same name in the same folder.
-fn same(one: &Path, other: &Path) -> bool {
-    let folder = |path: &Path| path.parent().and_then(|parent| parent.canonicalize().ok());
-    one.file_name() == other.file_name() && folder(one).is_some() && folder(one) == folder(other)
 }

@@ -2,7 +2,7 @@
 
 use super::options;
 use crate::start::EngineError;
-use flake_core::launch::{Identity, Launch, Zone};
+use flake_core::launch::{Identity, Launch, Zone, label};
 use flake_core::share::Bind;
 use flake_schema::{Network, Target};
 use std::ffi::OsString;
@@ -18,9 +18,9 @@ pub(super) fn run(launch: &Launch, agent: &Path, is_root: bool) -> Result<Vec<Os
     // Variables travel with the command; podman's own copy would only be another source of them.
     words.push("--http-proxy=false".into());
     for (label, value) in [
-        ("flake.name", launch.name.as_str().to_owned()),
-        ("flake.user", launch.uid.to_string()),
-        ("flake.config", launch.file.display().to_string()),
+        (label::NAME, launch.name.as_str().to_owned()),
+        (label::USER, launch.uid.to_string()),
+        (label::CONFIG, launch.file.display().to_string()),
     ] {
         words.push(format!("--label={label}={value}").into());
     }

@@ -23,9 +23,9 @@ pub(super) fn page() -> Vec<u8> {
              words, a doubled sign stands for the word itself: %%remove is the application's %remove.",
         )
         .item("%progress", "Say what goes on even without a terminal.")
-        .item("%interactive", "Accepted as flake-pilot 3.x has it; a terminal is passed in any case.")
-        .item("%remove", "Remove a kept instance at the end.")
-        .item("%ignore_sync_error", "Leave out host files that cannot be copied.")
+        .item("%interactive", "Accepted as flake-pilot 3.x has it, without an effect yet; a terminal is passed whenever the caller has one.")
+        .item("%remove", "Remove a kept instance at the end; an instance that is not kept is removed anyway.")
+        .item("%ignore_sync_error", "Accepted as flake-pilot 3.x has it, without an effect yet.")
         .item("%ignore_missing_volume_path", "Leave out volumes whose path on the host does not exist.")
         .section("EXIT STATUS")
         .text("The application's own. A signal that ended the application ends the launcher as well.")

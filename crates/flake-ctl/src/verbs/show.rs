@@ -5,13 +5,10 @@ use crate::failure::Failure;
 use crate::output::{self, Row};
 use crate::report::Exit;
 use crate::session::Session;
+use flake_core::launch::label::{CONFIG, NAME, USER};
 use flake_tools::podman::{Container, ContainerState};
 use serde::Serialize;
 
-/// Labels that a launch gives its container.
-const NAME: &str = "flake.name";
-const USER: &str = "flake.user";
-const CONFIG: &str = "flake.config";
 /// How much of an id people need.
 const SHORT: usize = 12;
 
