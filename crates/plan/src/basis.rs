@@ -1,0 +1,69 @@
+//! What a plan was made from. A plan is good as long as all of it is the same.
+
+use flake_schema::Source;
+use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Variables with which a user chooses podman's configuration and store.
+const VARIABLES: [&str; 6] = [
+    "CONTAINERS_CONF",
+    "CONTAINERS_STORAGE_CONF",
+    "STORAGE_DRIVER",
+    "STORAGE_OPTS",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+];
+/// Podman's configuration where no variable names another, system-wide; and in a user's `.config`.
+const SYSTEM_FILES: [&str; 5] = [
+    "/usr/share/containers/containers.conf",
+    "/etc/containers/containers.conf",
+    "/usr/share/containers/storage.conf",
+    "/etc/containers/storage.conf",
+    "/usr/share/containers/seccomp.json",
+];
+const USER_FILES: [&str; 2] = ["containers/containers.conf", "containers/storage.conf"];
+/// What podman makes files of a container from.
+const HOST_FILES: [&str; 3] = ["/etc/hosts", "/etc/resolv.conf", "/etc/localtime"];
+
+/// What a plan was made from, besides the words that podman was given.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Basis {
+    /// Files: of the registration, the settings, podman's configuration, the host.
+    pub files: Vec<Source>,
+    /// The variables that choose podman's configuration.
+    pub variables: Vec<(String, Option<OsString>)>,
+    /// The host's name.
+    pub hostname: Vec<u8>,
+}
+
+impl Basis {
+    /// As it is now: `files` are those of the registration and the settings, `home` is the user's.
+    #[must_use]
+    pub fn now(files: impl IntoIterator<Item = Source>, home: &std::path::Path) -> Self {
+        let variables: Vec<(String, Option<OsString>)> =
+            VARIABLES.iter().map(|name| ((*name).to_owned(), std::env::var_os(name))).collect();
+        let config = std::env::var_os("XDG_CONFIG_HOME").map_or_else(|| home.join(".config"), PathBuf::from);
+        let named = ["CONTAINERS_CONF", "CONTAINERS_STORAGE_CONF"].into_iter().filter_map(std::env::var_os);
+        let paths = SYSTEM_FILES
+            .iter()
+            .chain(&HOST_FILES)
+            .map(PathBuf::from)
+            .chain(USER_FILES.iter().map(|file| config.join(file)))
+            .chain(named.map(PathBuf::from));
+        let looked_at = paths.filter_map(|path| Source::look_at(&path).ok());
+        Self { files: files.into_iter().chain(looked_at).collect(), variables, hostname: hostname() }
+    }
+
+    /// Whether all of it is as it was.
+    #[must_use]
+    pub fn is_unchanged(&self) -> bool {
+        self.variables.iter().all(|(name, value)| std::env::var_os(name) == *value)
+            && self.hostname == hostname()
+            && self.files.iter().all(|file| file.is_unchanged().unwrap_or(false))
+    }
+}
+
+fn hostname() -> Vec<u8> {
+    rustix::system::uname().nodename().to_bytes().to_vec()
+}
