@@ -1,10 +1,9 @@
 //! A running command and how it is started.
 
-use crate::account;
 use crate::connection::Link;
 use crate::framed::Framed;
 use crate::image::Image;
-use crate::program;
+use flake_inside::{account, program};
 use flake_sys::pty::{self, Pty};
 use flake_sys::reason::reason;
 use flake_sys::signals::{self, SignalSet};

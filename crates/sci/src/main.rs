@@ -4,7 +4,6 @@
 //! Started by podman as the container's init it finds descriptor 3 to be either a connection to its one
 //! launcher, with which it ends, or a listening socket for launchers that come and go.
 
-mod account;
 mod agent;
 mod command;
 mod connection;
@@ -12,7 +11,6 @@ mod files;
 mod framed;
 mod image;
 mod ports;
-mod program;
 
 use std::process::ExitCode;
 

@@ -9,6 +9,7 @@ pub mod atomic;
 pub mod bound;
 pub mod descriptor;
 pub mod detach;
+pub mod exec;
 pub mod fdpass;
 pub mod inherited;
 pub mod interrupt;

@@ -59,7 +59,10 @@ const KERNEL_SET: usize = size_of::<u64>();
 
 /// Replaces the calling thread's signal mask. The raw call: the C library hides two real-time signals
 /// that it uses for threads, and a set of bits needs no conversion.
-pub(crate) fn set_mask(set: SignalSet) -> io::Result<()> {
+///
+/// # Errors
+/// What the kernel says.
+pub fn set_mask(set: SignalSet) -> io::Result<()> {
     let bits = set.bits();
     // SAFETY: the pointer is to a live u64, the size that the kernel's set has.
     let result = unsafe {

@@ -157,7 +157,7 @@ fn has_one_thread() -> bool {
 }
 
 /// One more than the largest number a descriptor can have here, within reason.
-fn most_descriptors() -> i32 {
+pub(crate) fn most_descriptors() -> i32 {
     let mut limit = nix::libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the pointer is to a live structure.
     unsafe { nix::libc::getrlimit(nix::libc::RLIMIT_NOFILE, &raw mut limit) };

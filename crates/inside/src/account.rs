@@ -16,7 +16,7 @@ use std::path::Path;
 const MOST: u64 = 4 << 20;
 
 /// Makes the account. What cannot be written is left as it is: the numbers count, not their names.
-pub(crate) fn make(account: &Account) {
+pub fn make(account: &Account) {
     let _ = fs::create_dir_all("/etc");
     let home = String::from_utf8_lossy(&account.home);
     let (name, uid, gid) = (clean(&account.name), account.uid.to_string(), account.gid.to_string());

@@ -12,7 +12,10 @@ use std::path::Path;
 const DEFAULT_PATH: &[u8] = b"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// The paths to try for a program: itself when it has a slash, else each folder of `PATH`.
-pub(crate) fn candidates(program: &[u8], path: Option<&[u8]>) -> Result<Vec<CString>, NulError> {
+///
+/// # Errors
+/// One of them would have a NUL byte in it.
+pub fn candidates(program: &[u8], path: Option<&[u8]>) -> Result<Vec<CString>, NulError> {
     if program.contains(&b'/') {
         return Ok(vec![CString::new(program)?]);
     }
@@ -27,7 +30,8 @@ pub(crate) fn candidates(program: &[u8], path: Option<&[u8]>) -> Result<Vec<CStr
 }
 
 /// What a failed start means for the caller.
-pub(crate) fn failure(program: &[u8], cwd: Option<&[u8]>, error: &SpawnError) -> Failure {
+#[must_use]
+pub fn failure(program: &[u8], cwd: Option<&[u8]>, error: &SpawnError) -> Failure {
     let name = String::from_utf8_lossy(program);
     let why = reason(&error.source);
     let (kind, message) = match error.stage {
