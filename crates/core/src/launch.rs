@@ -4,8 +4,9 @@ use crate::caller::Caller;
 use crate::environment;
 use crate::gap;
 use crate::options::{self, Variables};
-use crate::place::{Places, Scope, pinned_tag};
-use crate::registry::Registration;
+use crate::pin;
+use crate::place::{Scope, pinned_tag};
+use crate::registry::{Registration, Registry};
 use crate::share::{self, Bind, ShareError};
 use crate::words::{LauncherOption, Words};
 use flake_schema::{FlakeName, Image, Network, Target};
@@ -119,7 +120,7 @@ pub enum Rights {
 /// [`ResolveError`]; nothing was touched.
 pub fn resolve(
     registration: &Registration,
-    system: &Places,
+    registry: &Registry,
     caller: &Caller,
     words: Words,
     rights: Rights,
@@ -159,16 +160,20 @@ pub fn resolve(
         .filter(|words| !lenient || !options::is_volume_without_source(words))
         .flatten()
         .collect();
-    let archive = imported(registration, system, caller);
+    let archive = imported(registration, registry, caller);
+    let image = match (&archive, &flake.image) {
+        (Some(_), _) => pinned_tag(name, registration.scope),
+        (None, Image::Container { name: image, .. }) if has_own_store(registration, caller) => {
+            pin::image(registry.places(registration.scope), name, image)
+        }
+        (None, Image::Container { name, .. } | Image::Vm(name) | Image::Northstar(name)) => name.clone(),
+    };
     Ok(Launch {
         name: name.clone(),
         file: registration.file.clone(),
         uid: caller.uid,
         as_root: flake.as_root,
-        image: match (&archive, &flake.image) {
-            (Some(_), _) => pinned_tag(name),
-            (None, Image::Container { name, .. } | Image::Vm(name) | Image::Northstar(name)) => name.clone(),
-        },
+        image,
         archive,
         target: flake.target.clone(),
         args: words.args,
@@ -185,10 +190,14 @@ pub fn resolve(
 
 /// A system flake that runs as its caller has its image in an archive that everybody can read; root has
 /// the image itself.
-fn imported(registration: &Registration, system: &Places, caller: &Caller) -> Option<PathBuf> {
-    let is_imported =
-        registration.scope == Scope::System && !registration.loaded.flake.as_root && !caller.is_root();
-    is_imported.then(|| system.archive(&registration.loaded.name)).filter(|archive| archive.exists())
+fn imported(registration: &Registration, registry: &Registry, caller: &Caller) -> Option<PathBuf> {
+    let is_imported = !has_own_store(registration, caller);
+    is_imported.then(|| registry.system.archive(&registration.loaded.name)).filter(|archive| archive.exists())
+}
+
+/// Whether a call works on the store in which whoever registered the flake has its image.
+fn has_own_store(registration: &Registration, caller: &Caller) -> bool {
+    registration.scope == Scope::User || registration.loaded.flake.as_root || caller.is_root()
 }
 
 fn identity(caller: &Caller, shared: &share::Shared) -> Identity {

@@ -118,6 +118,29 @@ impl Places {
         self.flakes_dir.join(name.dir_name())
     }
 
+    /// The record of which image a flake's tag holds.
+    #[must_use]
+    pub fn pin_file(&self, name: &FlakeName) -> PathBuf {
+        self.state_dir.join("pins").join(name.as_str())
+    }
+
+    /// The plan of a registration of `scope`, in the places of the one who calls it: a user's store and ids make
+    /// another plan of a system flake than root's.
+    #[must_use]
+    pub fn plan_file(&self, name: &FlakeName, scope: Scope) -> PathBuf {
+        let plans = self.state_dir.join("plans");
+        if scope == self.scope { plans.join(name.as_str()) } else { plans.join(format!("{name}@system")) }
+    }
+
+    /// The permission bits of what is noted about a registration: everybody may read the system's.
+    #[must_use]
+    pub fn note_mode(&self) -> u32 {
+        match self.scope {
+            Scope::System => 0o644,
+            Scope::User => 0o600,
+        }
+    }
+
     /// The archive from which users import a system flake's image.
     #[must_use]
     pub fn archive(&self, name: &FlakeName) -> PathBuf {
@@ -127,10 +150,31 @@ impl Places {
 
 /// The name under which a flake's image stays in the store, whatever becomes of its other names.
 ///
+/// A user who calls a system flake has its image in the same store as those of their own flakes, which therefore have a
+/// tag of their own: one flake never launches the image of another that has its name.
+///
 /// Repository names know lower case letters, digits and single signs between them; any other byte is
 /// written as `_x` and two hexadecimal digits, so different flakes never share a name.
 #[must_use]
-pub fn pinned_tag(name: &FlakeName) -> String {
+pub fn pinned_tag(name: &FlakeName, scope: Scope) -> String {
+    let repository = repository(name);
+    match scope {
+        Scope::System => repository,
+        Scope::User => repository + ":own",
+    }
+}
+
+/// The name under which the image before the last update stays.
+#[must_use]
+pub fn previous_tag(name: &FlakeName, scope: Scope) -> String {
+    let repository = repository(name);
+    match scope {
+        Scope::System => repository + ":previous",
+        Scope::User => repository + ":own-previous",
+    }
+}
+
+fn repository(name: &FlakeName) -> String {
     let bytes = name.as_str().as_bytes();
     let is_plain = |byte: Option<&u8>| byte.is_some_and(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9'));
     let mut repository = String::from("localhost/flake/");
@@ -154,6 +198,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn flakes_of_one_name_share_no_tag() {
+        let name: FlakeName = "joe".parse().unwrap();
+        let tags: std::collections::BTreeSet<String> = [Scope::System, Scope::User]
+            .into_iter()
+            .flat_map(|scope| [pinned_tag(&name, scope), previous_tag(&name, scope)])
+            .collect();
+        assert_eq!(tags.len(), 4);
+    }
+
+    #[test]
     fn tags_are_repository_names_and_differ() {
         for (name, tag) in [
             ("aws", "localhost/flake/aws"),
@@ -165,7 +219,7 @@ mod tests {
             ("GIMP", "localhost/flake/as/x_x47_x49_x4d_x50"),
             ("x.", "localhost/flake/x_x2e"),
         ] {
-            assert_eq!(pinned_tag(&name.parse().unwrap()), tag);
+            assert_eq!(pinned_tag(&name.parse().unwrap(), Scope::System), tag);
         }
     }
 }

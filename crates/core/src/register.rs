@@ -1,6 +1,7 @@
 //! Registering: from a complete flake file to a command that can be called.
 
 use crate::host_path::{self, Standing};
+use crate::pin;
 use crate::place::{Places, Scope, pinned_tag};
 use crate::store::{ImageStore, StoreError};
 use crate::transaction::{ChangeError, Transaction};
@@ -113,7 +114,7 @@ pub fn register(
     let flake = request.file.resolve().map_err(RegisterError::Invalid)?;
     check_images(&flake, store)?;
     let text = request.file.to_yaml()?;
-    let mut changes = Transaction::begin(&places.flakes_dir, folder_mode(places.scope), store)?;
+    let mut changes = Transaction::begin(&places.flakes_dir, places.folder_mode(), store)?;
     let recovered = changes.recovered;
     match steps(request, &flake, &text, places, &mut changes) {
         Ok((loaded, dropped)) => {
@@ -154,21 +155,24 @@ fn steps(
     if let Some(folder) = host_path.parent() {
         changes.make_folders(folder, 0o755)?;
     }
-    match archived(flake, places) {
-        Some(image) => archive(name, image, places, changes)?,
-        None if former.is_some() && places.scope == Scope::System => {
-            changes.take(&places.archive(name))?;
-            changes.untag(&pinned_tag(name))?;
-        }
+    match pin::image_of(flake) {
+        Some(image) => pin::hold(image, name, places, changes)?,
+        None if former.is_some() => pin::release(name, places, changes)?,
         None => {}
     }
+    if is_archived(flake, places) {
+        archive(name, places, changes)?;
+    } else if former.is_some() {
+        changes.take(&places.archive(name))?;
+    }
+    changes.take(&places.plan_file(name, places.scope))?;
     let layers = places.layers_dir(name);
     let mut dropped = Vec::new();
     if former.is_some() {
         dropped = names_in(&layers);
         changes.take(&layers)?;
     }
-    changes.make_folders(&layers, folder_mode(places.scope))?;
+    changes.make_folders(&layers, places.folder_mode())?;
     changes.put_file(&file, 0o644, |draft| {
         fs::write(draft, text).map_err(|source| ChangeError::io("write", &file, source))
     })?;
@@ -215,41 +219,26 @@ fn check_host_path(request: &Request) -> Result<(), RegisterError> {
     }
 }
 
-/// The image that users import: that of a system flake which runs as its caller. A composed image is none of these,
-/// the parts alone are of no use.
-fn archived<'a>(flake: &'a Flake, places: &Places) -> Option<&'a str> {
-    let Image::Container { name, base: None, layers, host_files: false } = &flake.image else { return None };
-    let alone = layers.is_empty()
-        && flake.include_tar.is_empty()
-        && flake.include_path.is_empty()
-        && flake.hostsystem.is_empty();
-    (places.scope == Scope::System && !flake.as_root && alone).then_some(name)
+/// Whether users import the image: that of a system flake which runs as its caller. A composed image is none of
+/// these, the parts alone are of no use.
+pub(crate) fn is_archived(flake: &Flake, places: &Places) -> bool {
+    places.scope == Scope::System && !flake.as_root && pin::image_of(flake).is_some()
 }
 
-/// Pins the image and writes it where every user can read it.
-fn archive(
+/// Writes the pinned image where every user can read it.
+pub(crate) fn archive(
     name: &FlakeName,
-    image: &str,
     places: &Places,
     changes: &mut Transaction<'_>,
 ) -> Result<(), ChangeError> {
     let archive = places.archive(name);
     let folder = archive.parent().unwrap_or(Path::new("/")).to_owned();
-    let tag = pinned_tag(name);
+    let tag = pinned_tag(name, places.scope);
     let store = changes.store();
-    changes.make_folders(&folder, folder_mode(places.scope))?;
-    changes.tag(image, &tag)?;
+    changes.make_folders(&folder, places.folder_mode())?;
     changes.with_scratch(&folder.join(format!(".{name}.flake-scratch")), |changes, scratch| {
         changes.put_file(&archive, 0o644, |draft| Ok(store.save(&tag, draft, scratch)?))
     })
-}
-
-/// The permission bits of folders that hold registrations: a user's are nobody else's business.
-pub(crate) fn folder_mode(scope: Scope) -> u32 {
-    match scope {
-        Scope::System => 0o755,
-        Scope::User => 0o700,
-    }
 }
 
 /// The files of a folder that is about to go.

@@ -66,6 +66,18 @@ impl Registry {
         Ok(Self { system: Places::system()?, user })
     }
 
+    /// The places of a scope; root's are the system's.
+    #[must_use]
+    pub fn places(&self, scope: Scope) -> &Places {
+        self.user.as_ref().filter(|_| scope == Scope::User).unwrap_or(&self.system)
+    }
+
+    /// The places of the one who calls: their store, their state.
+    #[must_use]
+    pub fn own(&self) -> &Places {
+        self.user.as_ref().unwrap_or(&self.system)
+    }
+
     /// The registration behind a call. `called` is `argv[0]`.
     ///
     /// A link to a registered command works under any name. When both the system and the user have a

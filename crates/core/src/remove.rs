@@ -1,8 +1,8 @@
 //! Removing what registration made, and nothing else.
 
 use crate::host_path::{self, HostPathError, Standing};
-use crate::place::{Places, Scope, pinned_tag};
-use crate::register::folder_mode;
+use crate::pin;
+use crate::place::Places;
 use crate::registry::flake_files;
 use crate::store::{ImageStore, StoreError};
 use crate::transaction::{ChangeError, Transaction};
@@ -119,7 +119,7 @@ pub fn command(
     if foreign && !force {
         return Err(RemoveError::Foreign(path));
     }
-    let mut changes = Transaction::begin(&places.flakes_dir, folder_mode(places.scope), store)?;
+    let mut changes = Transaction::begin(&places.flakes_dir, places.folder_mode(), store)?;
     let removed = take(&name, Some(path), places, &mut changes)?;
     changes.commit()?;
     Ok(removed)
@@ -164,7 +164,7 @@ pub fn image(
         id.map_or(Ok(()), |id| store.remove(&id))?;
         return Ok(removed);
     }
-    let mut changes = Transaction::begin(&places.flakes_dir, folder_mode(places.scope), store)?;
+    let mut changes = Transaction::begin(&places.flakes_dir, places.folder_mode(), store)?;
     for loaded in owners {
         let path = loaded.flake.host_path;
         removed.registrations.push(take(&loaded.name, Some(path), places, &mut changes)?);
@@ -194,10 +194,9 @@ fn take(
     }
     changes.take(&places.flake_file(name))?;
     changes.take(&places.layers_dir(name))?;
-    if places.scope == Scope::System && fs::symlink_metadata(places.archive(name)).is_ok() {
-        changes.take(&places.archive(name))?;
-        changes.untag(&pinned_tag(name))?;
-    }
+    changes.take(&places.archive(name))?;
+    changes.take(&places.plan_file(name, places.scope))?;
+    pin::release(name, places, changes)?;
     Ok(Removed { name: name.clone(), host_path, foreign })
 }
 

@@ -276,6 +276,14 @@ impl Drop for Transaction<'_> {
     }
 }
 
+/// Makes a folder and those above it, with these permission bits, outside of any transaction.
+///
+/// # Errors
+/// [`ChangeError`].
+pub fn make_folders(folder: &Path, mode: u32) -> Result<(), ChangeError> {
+    folders::make(folder, mode, |_| Ok(()))
+}
+
 /// Undoes, or finishes, what a killed process left.
 fn recover(left: &[Undo], store: &dyn ImageStore) -> Result<(), ChangeError> {
     if left.last() == Some(&Undo::Committed) {

@@ -40,7 +40,7 @@ pub(crate) fn run(words: &[OsString]) -> Result<Ending, Refusal> {
     }
     let own = Words::divide(words[1..].iter().cloned());
     let is_told = own.has(LauncherOption::Progress);
-    let launch = launch::resolve(&registration, &registry.system, &caller, own, Rights::Own)?;
+    let launch = launch::resolve(&registration, &registry, &caller, own, Rights::Own)?;
     if let Some(warning) = &launch.warning {
         report::notice(words, warning);
     }

@@ -94,7 +94,10 @@ fn a_system_flake_is_a_file_a_link_and_an_archive() {
             "flakes/images",
             "flakes/images/joe.oci.tar",
             "flakes/joe.d",
-            "flakes/joe.yaml"
+            "flakes/joe.yaml",
+            "state",
+            "state/pins",
+            "state/pins/joe"
         ]
     );
     assert_eq!(fs::read_link(host.at("bin/joe")).unwrap(), Path::new("/bin/podman-pilot"));
@@ -108,8 +111,8 @@ fn a_system_flake_is_a_file_a_link_and_an_archive() {
 fn only_what_users_import_is_archived() {
     let user = Host::new(Scope::User);
     user.register(&user.request("box", "bin/joe", "")).unwrap();
-    assert_eq!(user.paths(), ["bin", "bin/joe", "flakes", "flakes/joe.d", "flakes/joe.yaml"]);
-    assert_eq!(mode(&user.at("flakes")), 0o700);
+    assert!(!user.at("flakes/images").exists());
+    assert_eq!((mode(&user.at("flakes")), mode(&user.at("state/pins"))), (0o700, 0o700));
     for more in ["container: {runtime: {runas: root}}", "container: {base_container: new}"] {
         let system = Host::new(Scope::System);
         system.register(&system.request("box", "bin/joe", more)).unwrap();
@@ -179,7 +182,31 @@ fn replacing_takes_the_former_registration_away() {
         Request { replace: true, ..host.request("new", "other/joe", "container: {runtime: {runas: root}}") };
     host.register(&request).unwrap();
     assert!(!host.at("flakes/images/joe.oci.tar").exists());
+    assert_eq!(pinned(&host).unwrap().id, "2");
+    let request =
+        Request { replace: true, ..host.request("new", "other/joe", "container: {base_container: box}") };
+    host.register(&request).unwrap();
+    assert_eq!(pinned(&host), None);
     assert!(!host.store.names.borrow().contains_key("localhost/flake/joe"));
+}
+
+fn pinned(host: &Host) -> Option<pin::Pin> {
+    pin::Pin::read(&host.places, &"joe".parse().unwrap())
+}
+
+#[test]
+fn replacing_takes_the_image_of_that_name_and_forgets_the_former_plan() {
+    let host = Host::new(Scope::User);
+    let request = host.request("box", "bin/joe", "");
+    host.register(&request).unwrap();
+    host.store.tag("new", "box").unwrap();
+    let plan = host.places.plan_file(&request.name, Scope::User);
+    fs::create_dir_all(plan.parent().unwrap()).unwrap();
+    fs::write(&plan, "old").unwrap();
+    host.register(&Request { replace: true, ..request }).unwrap();
+    assert_eq!(host.store.names.borrow()["localhost/flake/joe:own"], "2");
+    assert_eq!(pinned(&host).unwrap(), pin::Pin { reference: "box".into(), id: "2".into(), previous: None });
+    assert!(!plan.exists());
 }
 
 #[test]

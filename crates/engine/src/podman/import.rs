@@ -4,7 +4,7 @@
 use super::Podman;
 use crate::start::{EngineError, system};
 use flake_core::launch::Launch;
-use flake_core::place::pinned_tag;
+use flake_core::place::{Scope, pinned_tag};
 use flake_sys::atomic;
 use flake_tools::ToolError;
 use std::fs::{self, File};
@@ -80,7 +80,8 @@ impl Podman {
 pub(super) fn missing(launch: &Launch) -> EngineError {
     let name = launch.name.as_str();
     let image = launch.image.clone();
-    let remedy = if image == pinned_tag(&launch.name) {
+    let tags = [Scope::System, Scope::User].map(|scope| pinned_tag(&launch.name, scope));
+    let remedy = if tags.contains(&image) {
         format!("calling {name} again, or flake-ctl podman register --force as the one who registered it")
     } else {
         format!("flake-ctl podman pull --uri {image}")

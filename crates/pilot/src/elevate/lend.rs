@@ -86,7 +86,7 @@ fn lend(name: &OsStr, uid: u32, words: &[OsString], socket: &UnixStream) -> Resu
     let (streams, caller, _pin) = accept(handoff, beside, uid, shares_cwd)?;
     let launch = launch::resolve(
         &registration,
-        &registry.system,
+        &registry,
         &caller,
         Words::divide(words.iter().cloned()),
         Rights::Lent,
