@@ -47,6 +47,7 @@ pub fn failure(program: &[u8], cwd: Option<&[u8]>, error: &SpawnError) -> Failur
         }
         Stage::Process => (FailureKind::Other, format!("cannot start {name}: {why}")),
         Stage::Terminal => (FailureKind::Other, format!("cannot give {name} a terminal: {why}")),
+        Stage::Confine => (FailureKind::Other, format!("cannot confine {name}: {why}")),
         Stage::User => (FailureKind::Other, format!("cannot change user for {name}: {why}")),
         Stage::Descriptors => (FailureKind::Other, format!("cannot pass files to {name}: {why}")),
     };

@@ -66,13 +66,30 @@ pub enum Stage {
     Descriptors,
     /// Executing the program.
     Execute,
+    /// Limiting what it may do.
+    Confine,
 }
 
 impl Stage {
-    const ALL: [Self; 6] =
-        [Self::Process, Self::Terminal, Self::User, Self::Directory, Self::Descriptors, Self::Execute];
+    const ALL: [Self; 7] = [
+        Self::Process,
+        Self::Terminal,
+        Self::User,
+        Self::Directory,
+        Self::Descriptors,
+        Self::Execute,
+        Self::Confine,
+    ];
 
-    fn from_code(code: u8) -> Self {
+    /// A byte that stands for it between two processes of this program.
+    #[must_use]
+    pub fn code(self) -> u8 {
+        self as u8
+    }
+
+    /// What such a byte stands for.
+    #[must_use]
+    pub fn from_code(code: u8) -> Self {
         Self::ALL.get(usize::from(code)).copied().unwrap_or(Self::Process)
     }
 }

@@ -26,7 +26,8 @@ pub(super) struct Prepared {
 
 impl Prepared {
     pub(super) fn new(command: Command) -> io::Result<Self> {
-        let Command { candidates, argv, env, cwd, ids, umask, ignored, blocked, descriptors, terminal } = command;
+        let Command { candidates, argv, env, cwd, ids, umask, ignored, blocked, descriptors, terminal } =
+            command;
         let program = Program::new(candidates, argv, env)?;
         let descriptors = Descriptors::new(descriptors);
         Ok(Self { program, descriptors, cwd, ids, umask, ignored, blocked, terminal })
@@ -50,7 +51,7 @@ pub(super) fn execute(mut prepared: Prepared, report: &OwnedFd) -> ! {
     };
     let Err((stage, error)) = become_command(&mut prepared);
     let mut bytes = [0; REPORT];
-    bytes[0] = stage as u8;
+    bytes[0] = stage.code();
     bytes[4..].copy_from_slice(&error.to_ne_bytes());
     // SAFETY: the buffer is as long as said; the process ends without running anything of the parent's.
     unsafe {

@@ -1,0 +1,41 @@
+//! What the command may ask of the kernel: seccomp(2) filters and the AppArmor profile. All of it for the calling
+//! process, between fork and exec.
+
+use crate::child::{Errno, last_error};
+use flake_plan::Seccomp;
+use nix::libc;
+use std::fs::File;
+use std::io::{self, Write};
+
+/// `struct sock_filter`, in bytes.
+const INSTRUCTION: usize = size_of::<libc::sock_filter>();
+
+/// Installs the filters, one after the other.
+pub(crate) fn filter(filters: &[Seccomp]) -> Result<(), Errno> {
+    for filter in filters {
+        let count = filter.program.len() / INSTRUCTION;
+        let program = libc::sock_fprog {
+            len: u16::try_from(count).map_err(|_| libc::EINVAL)?,
+            filter: filter.program.as_ptr().cast_mut().cast(),
+        };
+        let flags = libc::c_ulong::from(filter.flags);
+        // SAFETY: the program is as long as said and lives through the call, which only reads it, at any alignment.
+        let result = unsafe {
+            libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &raw const program)
+        };
+        if result < 0 {
+            return Err(last_error());
+        }
+    }
+    Ok(())
+}
+
+/// Asks for an AppArmor profile from the next program on (the kernel's Documentation/admin-guide/LSM/apparmor.rst).
+pub(crate) fn change_profile(profile: &str) -> Result<(), Errno> {
+    let write =
+        |path| File::options().write(true).open(path)?.write_all(format!("exec {profile}").as_bytes());
+    // The older name, which another security module may have taken.
+    let asked: io::Result<()> =
+        write("/proc/thread-self/attr/apparmor/exec").or_else(|_| write("/proc/thread-self/attr/exec"));
+    asked.map_err(|error| error.raw_os_error().unwrap_or(libc::EIO))
+}

@@ -1,0 +1,56 @@
+//! Why a command was not run.
+
+use flake_wire::Failure;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why a command was not run.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// A layer of the image is not there any more. Nothing has happened yet: another plan can be tried.
+    #[error("layer {} of the image is gone", .0.display())]
+    LayerMissing(PathBuf),
+    /// The kernel lets this user make no user namespace.
+    #[error(
+        "this user may make no user namespaces ({0}); see: sysctl user.max_user_namespaces \
+         kernel.unprivileged_userns_clone kernel.apparmor_restrict_unprivileged_userns"
+    )]
+    NoUserNamespace(io::Error),
+    /// The ids of a user namespace could not be mapped.
+    #[error("cannot map the ids of this user: {said}")]
+    Map {
+        /// Why.
+        said: String,
+    },
+    /// Something could not be done on a path.
+    #[error("cannot {what} {}: {source}", path.display())]
+    Path {
+        /// What.
+        what: &'static str,
+        /// The path.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Something could not be done.
+    #[error("cannot {what}: {source}")]
+    System {
+        /// What.
+        what: &'static str,
+        /// Why.
+        source: io::Error,
+    },
+    /// The program could not be run.
+    #[error("{}", .0.message)]
+    Program(Failure),
+}
+
+/// For `map_err`: names what was tried.
+pub(crate) fn system<E: Into<io::Error>>(what: &'static str) -> impl FnOnce(E) -> RunError {
+    move |source| RunError::System { what, source: source.into() }
+}
+
+/// For `map_err`: names what was tried, and on what.
+pub(crate) fn on<E: Into<io::Error>>(what: &'static str, path: &Path) -> impl FnOnce(E) -> RunError {
+    move |source| RunError::Path { what, path: path.to_owned(), source: source.into() }
+}

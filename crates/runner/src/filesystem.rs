@@ -1,0 +1,128 @@
+//! File systems and mounts that are not attached anywhere yet, by the calls of fsopen(2), open_tree(2) and
+//! mount_setattr(2).
+
+use flake_plan::MountFlags;
+use nix::libc;
+use rustix::fs::AtFlags;
+use rustix::mount::{
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags, fsconfig_create,
+    fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen, move_mount, open_tree,
+};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::path::Path;
+use std::ptr;
+
+/// A mount option with its value, if it has one.
+pub(crate) type MountOption = (String, Option<String>);
+
+/// A new file system of a type, mounted nowhere yet.
+pub(crate) fn new(kind: &str, options: &[MountOption], flags: MountFlags) -> io::Result<OwnedFd> {
+    let context = fsopen(kind, FsOpenFlags::FSOPEN_CLOEXEC)?;
+    for (name, value) in options {
+        set(&context, name, value.as_deref())?;
+    }
+    create(&context, flags)
+}
+
+/// Sets one option of a file system that is being made.
+pub(crate) fn set(context: &OwnedFd, name: &str, value: Option<&str>) -> io::Result<()> {
+    match value {
+        Some(value) => fsconfig_set_string(context, name, value)?,
+        None => fsconfig_set_flag(context, name)?,
+    }
+    Ok(())
+}
+
+/// Makes the file system and a mount of it.
+pub(crate) fn create(context: &OwnedFd, flags: MountFlags) -> io::Result<OwnedFd> {
+    fsconfig_create(context)?;
+    Ok(fsmount(context, FsMountFlags::FSMOUNT_CLOEXEC, attributes(flags))?)
+}
+
+/// The flags as attributes of a mount. No device works on it.
+fn attributes(flags: MountFlags) -> MountAttrFlags {
+    use MountAttrFlags as Attr;
+    let mut attributes = Attr::MOUNT_ATTR_NODEV;
+    for (is_set, attribute) in [
+        (flags.read_only, Attr::MOUNT_ATTR_RDONLY),
+        (flags.no_suid, Attr::MOUNT_ATTR_NOSUID),
+        (flags.no_exec, Attr::MOUNT_ATTR_NOEXEC),
+        (flags.no_atime, Attr::MOUNT_ATTR_NOATIME),
+        (flags.strict_atime, Attr::MOUNT_ATTR_STRICTATIME),
+        (flags.no_dir_atime, Attr::MOUNT_ATTR_NODIRATIME),
+    ] {
+        if is_set {
+            attributes |= attribute;
+        }
+    }
+    attributes
+}
+
+/// A copy of the mount at a path, or of a single file of it, attached nowhere yet.
+pub(crate) fn copy<Fd: AsFd>(folder: Fd, path: &Path, is_recursive: bool) -> io::Result<OwnedFd> {
+    let mut flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+    if is_recursive {
+        flags |= OpenTreeFlags::AT_RECURSIVE;
+    }
+    if path.as_os_str().is_empty() {
+        flags |= OpenTreeFlags::AT_EMPTY_PATH;
+    }
+    Ok(open_tree(folder, path, flags)?)
+}
+
+/// Attaches a mount over what a descriptor leads to.
+pub(crate) fn attach(mount: &OwnedFd, place: BorrowedFd<'_>) -> io::Result<()> {
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+    Ok(move_mount(mount, "", place, "", flags)?)
+}
+
+/// `AT_RECURSIVE` of the kernel's fcntl.h.
+const RECURSIVE: u32 = 0x8000;
+
+/// `struct mount_attr` of mount_setattr(2).
+#[repr(C)]
+struct MountAttr {
+    set: u64,
+    clear: u64,
+    propagation: u64,
+    user_namespace: u64,
+}
+
+/// Adds flags to a mount, and to all below it where they hold for those.
+pub(crate) fn restrict(mount: &OwnedFd, flags: MountFlags) -> io::Result<()> {
+    let changes_times = flags.no_atime || flags.strict_atime;
+    let clear = if changes_times { u64::from(MountAttrFlags::MOUNT_ATTR__ATIME.bits()) } else { 0 };
+    let set = u64::from(attributes(flags).bits());
+    let attr = MountAttr { set, clear, propagation: 0, user_namespace: 0 };
+    let at = AtFlags::EMPTY_PATH.bits() | if flags.recursive { RECURSIVE } else { 0 };
+    // SAFETY: the path ends in NUL and the structure is as long as said; both live through the call.
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_mount_setattr,
+            mount.as_raw_fd(),
+            c"".as_ptr(),
+            at,
+            &raw const attr,
+            size_of::<MountAttr>(),
+        )
+    };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Whether the kernel has all of these calls: Linux 5.12 and later do.
+#[must_use]
+pub fn is_supported() -> bool {
+    // SAFETY: no pointer is followed before the descriptor is found not to be one.
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_mount_setattr,
+            -1,
+            c"".as_ptr(),
+            AtFlags::EMPTY_PATH.bits(),
+            ptr::null::<u8>(),
+            0,
+        )
+    };
+    result < 0 && io::Error::last_os_error().raw_os_error() != Some(libc::ENOSYS)
+}

@@ -1,0 +1,198 @@
+//! Staying until the command has ended: signals that are for it, and stops.
+
+use crate::child::{REPORT, read_report};
+use crate::init::QUESTION;
+use flake_sys::inherited;
+use flake_sys::signals::{self, Received, SignalFd, SignalSet, is_stop};
+use flake_sys::spawn::SpawnError;
+use nix::libc;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::{FileType, fstat};
+use rustix::io::{Errno, read};
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpgid, getpgrp, setpgid, waitpid};
+use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
+use rustix::termios::{tcgetpgrp, tcsetpgrp};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+/// How the command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// It exited with a status.
+    Exited(u8),
+    /// A signal killed it.
+    Killed(i32),
+}
+
+/// The processes of a call, seen from their parent.
+pub(crate) struct Foreground {
+    pub(crate) signals: SignalFd,
+    /// The first process of the namespace.
+    pub(crate) init: Pid,
+    /// The command.
+    pub(crate) command: Pid,
+    /// Readable once the command has been executed or has failed to be.
+    pub(crate) report: Option<OwnedFd>,
+    /// The init's answers.
+    pub(crate) answers: OwnedFd,
+    /// The host's `/dev/null`.
+    pub(crate) null: OwnedFd,
+    /// The terminal, and the group that was in its foreground.
+    pub(crate) terminal: Option<OwnedFd>,
+}
+
+impl Foreground {
+    /// Waits for the end.
+    pub(crate) fn stay(&mut self) -> io::Result<Result<End, SpawnError>> {
+        let mut failure = None;
+        loop {
+            self.wait_for_something()?;
+            if let Some(report) = &self.report {
+                let mut bytes = [0; REPORT];
+                match read(report, &mut bytes) {
+                    // Still on its way.
+                    Err(Errno::AGAIN | Errno::INTR) => {}
+                    Ok(REPORT) => {
+                        failure = Some(read_report(bytes));
+                        self.report = None;
+                    }
+                    Ok(_) | Err(_) => {
+                        self.report = None;
+                        self.let_go();
+                    }
+                }
+            }
+            while let Some(received) = self.signals.next_signal()? {
+                self.receive(received);
+            }
+            if let Some(end) = self.look_at_command()? {
+                return Ok(failure.map_or(Ok(end), Err));
+            }
+        }
+    }
+
+    fn wait_for_something(&self) -> io::Result<()> {
+        let mut fds = vec![PollFd::new(&self.signals, PollFlags::IN)];
+        fds.extend(self.report.as_ref().map(|report| PollFd::new(report, PollFlags::IN)));
+        match poll(&mut fds, None) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The command runs: whoever reads its output or writes its input is to see when *it* closes them.
+    /// Files and devices stay, since nobody can tell that they are still open here.
+    fn let_go(&self) {
+        let is_seen = |number| {
+            inherited::open(number).and_then(|open| fstat(open).ok()).is_some_and(|stat| {
+                matches!(FileType::from_raw_mode(stat.st_mode), FileType::Fifo | FileType::Socket)
+            })
+        };
+        if is_seen(0) {
+            let _ = dup2_stdin(&self.null);
+        }
+        if is_seen(1) {
+            let _ = dup2_stdout(&self.null);
+        }
+        if is_seen(2) {
+            let _ = dup2_stderr(&self.null);
+        }
+    }
+
+    /// Hands a signal on, unless the command has got it as well: it is in the same process group, to which a terminal
+    /// sends its signals, and a shell many of its own.
+    fn receive(&self, received: Received) {
+        let number = received.number;
+        if number == libc::SIGCHLD || received.by_kernel {
+            return;
+        }
+        if self.is_in_group() && self.went_to_group(number) {
+            return;
+        }
+        let _ = signals::send(self.command.as_raw_nonzero().get(), number, false);
+    }
+
+    fn is_in_group(&self) -> bool {
+        getpgid(Some(self.command)).is_ok_and(|group| group == getpgrp())
+    }
+
+    /// Whether a signal that this process has got went to its whole group: then the init has got it too.
+    fn went_to_group(&self, number: i32) -> bool {
+        // Nothing changes, but the kernel does it after all of the group have got what is being sent to it.
+        let _ = setpgid(None, Some(getpgrp()));
+        let value = libc::sigval { sival_ptr: number as usize as *mut libc::c_void };
+        // SAFETY: plain numbers; the value is no pointer for either side.
+        if unsafe { libc::sigqueue(self.init.as_raw_nonzero().get(), QUESTION, value) } != 0 {
+            return false;
+        }
+        let mut answer = [0];
+        loop {
+            match read(&self.answers, &mut answer) {
+                Err(Errno::INTR) => {}
+                Ok(1) => return answer[0] != 0,
+                Ok(_) | Err(_) => return false,
+            }
+        }
+    }
+
+    /// The command's end, if it has; a stop is this process' too.
+    fn look_at_command(&self) -> io::Result<Option<End>> {
+        let options = WaitOptions::NOHANG | WaitOptions::UNTRACED;
+        loop {
+            let status = match waitpid(Some(self.command), options) {
+                Ok(Some((_, status))) => status,
+                Ok(None) => return Ok(None),
+                Err(Errno::INTR) => continue,
+                Err(error) => return Err(error.into()),
+            };
+            if let Some(end) = end(status) {
+                return Ok(Some(end));
+            }
+            if let Some(signal) = status.stopping_signal() {
+                self.stop(signal);
+            }
+        }
+    }
+
+    /// The command was stopped: so is this process, as the shell expects, until it is continued.
+    fn stop(&self, signal: i32) {
+        let is_a_stop = is_stop(signal) || signal == Signal::STOP.as_raw();
+        signals::stop_by(if is_a_stop { signal } else { Signal::STOP.as_raw() });
+    }
+
+    /// Ends everything that is left inside, and gives the terminal back that a job of the command's may have taken.
+    pub(crate) fn clear_up(&self) {
+        let _ = signals::send(self.init.as_raw_nonzero().get(), libc::SIGKILL, false);
+        while let Err(Errno::INTR) = waitpid(Some(self.init), WaitOptions::empty()) {}
+        if let Some(terminal) = &self.terminal {
+            give_back(terminal.as_fd());
+        }
+    }
+}
+
+/// Makes this process' group the terminal's foreground again, when the one that is has nobody left in it.
+fn give_back(terminal: BorrowedFd<'_>) {
+    let is_deserted = match tcgetpgrp(terminal) {
+        Ok(group) => {
+            group != getpgrp() && rustix::process::test_kill_process_group(group) == Err(Errno::SRCH)
+        }
+        // A group that this process cannot see.
+        Err(_) => false,
+    };
+    if is_deserted {
+        // SIGTTOU, which a process in the background gets for it, is blocked.
+        let _ = tcsetpgrp(terminal, getpgrp());
+    }
+}
+
+fn end(status: WaitStatus) -> Option<End> {
+    if let Some(code) = status.exit_status() {
+        return Some(End::Exited(u8::try_from(code & 0xff).unwrap_or(u8::MAX)));
+    }
+    status.terminating_signal().map(End::Killed)
+}
+
+/// Signals that are received while a command runs.
+pub(crate) fn receive_signals() -> io::Result<SignalFd> {
+    SignalFd::receive(SignalSet::catchable())
+}

@@ -1,0 +1,170 @@
+//! The root out of an image's layers: overlayfs over them, with memory for what is written
+//! (kernel.org/doc/html/latest/filesystems/overlayfs.html).
+
+use crate::error::{RunError, on, system};
+use crate::filesystem;
+use flake_plan::{Layers, MountFlags};
+use rustix::fs::{CWD, Mode, OFlags, lstat, mkdirat, open, openat};
+use rustix::io::Errno;
+use rustix::mount::{FsOpenFlags, MountFlags as OldFlags, fsopen, mount};
+use rustix::process::fchdir;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+/// A value of fsconfig(2) is shorter, in bytes.
+const MOST_IN_VALUE: usize = 256;
+/// The names in memory.
+const UPPER: &str = "upper";
+const WORK: &str = "work";
+const ROOT: &str = "root";
+const FILES: &str = "files";
+
+/// The root, and the folder beside it for what else has to be in memory.
+pub(crate) struct Mounted {
+    /// The root.
+    pub(crate) root: OwnedFd,
+    /// The folder.
+    pub(crate) files: OwnedFd,
+}
+
+/// Whether all layers are there, as far as this user can tell.
+pub(crate) fn check(layers: &Layers) -> Result<(), RunError> {
+    for folder in &layers.folders {
+        match lstat(folder) {
+            Err(Errno::NOENT | Errno::NOTDIR) => return Err(RunError::LayerMissing(folder.clone())),
+            // A layer may belong to the user's other ids, and its folder be closed to this one.
+            Ok(_) | Err(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// Mounts the root over the workshop, whose mount namespace has to be this process' own.
+pub(crate) fn mount_root(layers: &Layers, workshop: &Path) -> Result<Mounted, RunError> {
+    let memory = filesystem::new("tmpfs", &[("mode".into(), Some("0700".into()))], MountFlags::default())
+        .map_err(system("make a file system in memory"))?;
+    for (name, mode) in [(UPPER, 0o755), (WORK, 0o700), (ROOT, 0o755), (FILES, 0o700)] {
+        mkdirat(&memory, name, Mode::from_raw_mode(mode)).map_err(system("make a folder in memory"))?;
+    }
+    let place = open(workshop, OFlags::PATH | OFlags::CLOEXEC | OFlags::DIRECTORY, Mode::empty())
+        .map_err(on("open the folder", workshop))?;
+    filesystem::attach(&memory, place.as_fd()).map_err(on("mount over", workshop))?;
+    // Relative names are short, wherever the workshop is.
+    fchdir(&memory).map_err(on("enter", workshop))?;
+    let folder = OFlags::PATH | OFlags::CLOEXEC | OFlags::DIRECTORY;
+    let open = |name| openat(&memory, name, folder, Mode::empty()).map_err(system("open a folder in memory"));
+    let files = open(FILES)?;
+    let root = match overlay(layers) {
+        Err(error) if is_old_kernel(&error) => {
+            old_overlay(layers, &memory)?;
+            open(ROOT)?
+        }
+        root => {
+            let root = root.map_err(|source| failed(layers, source))?;
+            filesystem::attach(&root, open(ROOT)?.as_fd()).map_err(system("mount the root"))?;
+            root
+        }
+    };
+    Ok(Mounted { root, files })
+}
+
+fn overlay(layers: &Layers) -> io::Result<OwnedFd> {
+    let context = fsopen("overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    // A long path goes by a descriptor, which stays open until the layer is used.
+    let mut opened = Vec::new();
+    for folder in &layers.folders {
+        let name = match folder.to_str() {
+            Some(name) if name.len() < MOST_IN_VALUE => name.to_owned(),
+            _ => {
+                let layer = open(folder, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+                let name = format!("/proc/self/fd/{}", layer.as_raw_fd());
+                opened.push(layer);
+                name
+            }
+        };
+        filesystem::set(&context, "lowerdir+", Some(&name))?;
+    }
+    filesystem::set(&context, "upperdir", Some(UPPER))?;
+    filesystem::set(&context, "workdir", Some(WORK))?;
+    for (name, value) in &layers.options {
+        filesystem::set(&context, name, value.as_deref())?;
+    }
+    filesystem::create(&context, MountFlags::default())
+}
+
+/// Before Linux 6.5 overlayfs takes all layers as one value.
+fn is_old_kernel(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(Errno::INVAL.raw_os_error())
+        && !rustix::system::uname().release().to_str().is_ok_and(|release| is_at_least(release, (6, 5)))
+}
+
+fn is_at_least(release: &str, version: (u32, u32)) -> bool {
+    let mut numbers = release.split(['.', '-']).map(|number| number.parse::<u32>().unwrap_or(0));
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) >= version
+}
+
+/// By mount(2), whose options have to fit one page: names are relative to the folder that most layers are in.
+fn old_overlay(layers: &Layers, memory: &OwnedFd) -> Result<(), RunError> {
+    let store = common_folder(&layers.folders);
+    let name = |folder: &PathBuf| {
+        let relative = folder.strip_prefix(&store).unwrap_or(folder);
+        relative.to_string_lossy().replace('\\', "\\\\").replace(':', "\\:").replace(',', "\\,")
+    };
+    let lower = layers.folders.iter().map(name).collect::<Vec<_>>().join(":");
+    let memory = format!("/proc/self/fd/{}", memory.as_raw_fd());
+    let mut options = format!("lowerdir={lower},upperdir={memory}/{UPPER},workdir={memory}/{WORK}");
+    for (name, value) in &layers.options {
+        options.push(',');
+        options.push_str(name);
+        options.extend(value.iter().flat_map(|value| ["=", value]));
+    }
+    rustix::process::chdir(&store).map_err(on("enter", &store))?;
+    let root = format!("{memory}/{ROOT}");
+    let options = std::ffi::CString::new(options).map_err(system("name the layers"))?;
+    mount("overlay", &root, "overlay", OldFlags::NODEV, options.as_c_str())
+        .map_err(|error| failed(layers, error.into()))
+}
+
+/// The longest folder that all are in.
+fn common_folder(folders: &[PathBuf]) -> PathBuf {
+    let mut common = folders.first().and_then(|folder| folder.parent()).unwrap_or(Path::new("/")).to_owned();
+    while !folders.iter().all(|folder| folder.starts_with(&common)) && common.pop() {}
+    common
+}
+
+fn failed(layers: &Layers, source: io::Error) -> RunError {
+    let missing = layers.folders.iter().find(|folder| {
+        matches!(rustix::fs::statat(CWD, *folder, rustix::fs::AtFlags::empty()), Err(Errno::NOENT))
+    });
+    match missing {
+        Some(folder) => RunError::Path { what: "use the image's layer", path: folder.clone(), source },
+        None => RunError::System { what: "put the image's layers together", source },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn releases_compare_as_numbers() {
+        for (release, expected) in [
+            ("6.5.0", true),
+            ("6.18.44-x", true),
+            ("6.4.9", false),
+            ("5.15.0-91-generic", false),
+            ("7.0", true),
+        ] {
+            assert_eq!(is_at_least(release, (6, 5)), expected, "{release}");
+        }
+    }
+
+    #[test]
+    fn the_store_is_what_the_layers_share() {
+        let folders = ["/s/overlay/l/A", "/s/overlay/l/B", "/s/overlay/l/A/../diff1"].map(PathBuf::from);
+        assert_eq!(common_folder(&folders), Path::new("/s/overlay/l"));
+        let far = ["/a/l/A", "/b/l/B"].map(PathBuf::from);
+        assert_eq!(common_folder(&far), Path::new("/"));
+    }
+}

@@ -1,0 +1,134 @@
+//! The mounts of a recipe.
+
+use crate::error::{RunError, on};
+use crate::filesystem::{self, MountOption};
+use crate::mountpoint::{Kind, Links, file_type, find_or_make};
+use flake_plan::{Mount, MountFlags, MountKind};
+use rustix::fs::{CWD, FileType, Mode, OFlags, openat, statfs};
+use rustix::io::Errno;
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+/// `CGROUP2_SUPER_MAGIC` of statfs(2).
+const CGROUP2: u64 = 0x6367_7270;
+const CGROUPS: &str = "/sys/fs/cgroup";
+
+/// A mount that is made, to be attached in the root.
+pub(crate) struct Ready {
+    /// What.
+    pub(crate) mount: OwnedFd,
+    /// Where.
+    pub(crate) destination: PathBuf,
+    /// What has to be there.
+    pub(crate) kind: Kind,
+    /// Whether links lead there.
+    pub(crate) links: Links,
+}
+
+impl Ready {
+    /// Attaches it in the root.
+    pub(crate) fn attach(self, root: BorrowedFd<'_>) -> Result<(), RunError> {
+        let path = &self.destination;
+        let place = find_or_make(root, path, self.kind, self.links).map_err(on("make a place for", path))?;
+        filesystem::attach(&self.mount, place.as_fd()).map_err(on("mount", path))
+    }
+}
+
+/// Makes a mount.
+pub(crate) fn make(mount: &Mount, files: &mut Files) -> Result<Ready, RunError> {
+    let destination = mount.destination.clone();
+    let made = on("make the mount of", &destination);
+    let (kind, links) = match &mount.kind {
+        MountKind::Bind { source, is_recursive } => return bind(source, *is_recursive, mount),
+        MountKind::File { .. } => (Kind::File, Links::Followed),
+        MountKind::Tmpfs { .. } if destination != Path::new("/dev") => (Kind::Folder, Links::Followed),
+        _ => (Kind::Folder, Links::Refused),
+    };
+    let flags = mount.flags;
+    let mount = match &mount.kind {
+        MountKind::Proc => filesystem::new("proc", &[], flags),
+        MountKind::Sys => filesystem::new("sysfs", &[], flags),
+        MountKind::Tmpfs { options, .. } => filesystem::new("tmpfs", options, flags),
+        MountKind::Devpts(options) => filesystem::new("devpts", &without_new_instance(options), flags),
+        MountKind::Mqueue => filesystem::new("mqueue", &[], flags),
+        MountKind::Cgroup => cgroup(flags),
+        MountKind::File { content, mode } => files.add(content, *mode, flags),
+        MountKind::Bind { .. } => Err(io::ErrorKind::InvalidInput.into()),
+    };
+    Ok(Ready { mount: mount.map_err(made)?, destination, kind, links })
+}
+
+/// Every instance is a new one since Linux 4.7, and the word is not known any more to fsconfig(2).
+fn without_new_instance(options: &[MountOption]) -> Vec<MountOption> {
+    options.iter().filter(|(name, _)| name != "newinstance").cloned().collect()
+}
+
+/// What the hierarchy shows of the namespace. On a host with version 1 the controllers of the caller's groups would
+/// be of no use: the folder is empty.
+fn cgroup(flags: MountFlags) -> io::Result<OwnedFd> {
+    let is_unified =
+        statfs(CGROUPS).is_ok_and(|stat| u64::try_from(stat.f_type).is_ok_and(|kind| kind == CGROUP2));
+    if !is_unified {
+        return filesystem::new("tmpfs", &[("mode".into(), Some("0755".into()))], flags);
+    }
+    match filesystem::new("cgroup2", &[], flags) {
+        // Without a namespace of its own a user may only look at the host's.
+        Err(error) if error.raw_os_error() == Some(Errno::PERM.raw_os_error()) => {
+            let mount = filesystem::copy(CWD, Path::new(CGROUPS), true)?;
+            filesystem::restrict(&mount, flags)?;
+            Ok(mount)
+        }
+        made => made,
+    }
+}
+
+fn bind(source: &Path, is_recursive: bool, mount: &Mount) -> Result<Ready, RunError> {
+    let copy = filesystem::copy(CWD, source, is_recursive).map_err(on("share", source))?;
+    // What is mounted below is not to be more open than what it is shared as.
+    let flags = MountFlags { recursive: true, ..mount.flags };
+    restricted(copy, source, mount.destination.clone(), flags)
+}
+
+/// A copied mount with flags of its own.
+pub(crate) fn restricted(
+    mount: OwnedFd,
+    source: &Path,
+    destination: PathBuf,
+    flags: MountFlags,
+) -> Result<Ready, RunError> {
+    filesystem::restrict(&mount, flags).map_err(on("restrict the share of", source))?;
+    let kind = match file_type(&mount).map_err(on("look at", source))? {
+        FileType::Directory => Kind::Folder,
+        _ => Kind::File,
+    };
+    Ok(Ready { mount, destination, kind, links: Links::Followed })
+}
+
+/// Files with given content, in a folder of memory that is mounted somewhere: only then can it be copied on every
+/// kernel.
+#[derive(Debug)]
+pub(crate) struct Files {
+    folder: OwnedFd,
+    count: u32,
+}
+
+impl Files {
+    /// In this folder.
+    pub(crate) fn new(folder: OwnedFd) -> Self {
+        Self { folder, count: 0 }
+    }
+
+    fn add(&mut self, content: &[u8], mode: u32, flags: MountFlags) -> io::Result<OwnedFd> {
+        let name = self.count.to_string();
+        self.count += 1;
+        let create = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
+        let mut file = File::from(openat(&self.folder, &name, create, Mode::from_raw_mode(mode))?);
+        file.write_all(content)?;
+        rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?;
+        let mount = filesystem::copy(&self.folder, Path::new(&name), false)?;
+        filesystem::restrict(&mount, flags)?;
+        Ok(mount)
+    }
+}

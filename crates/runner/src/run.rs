@@ -1,0 +1,197 @@
+//! One call, from the plan to the end of the command.
+
+use crate::call::{Call, Words};
+use crate::child::{self, Prepared};
+use crate::error::{RunError, system};
+use crate::foreground::{self, Foreground};
+use crate::init::{self, Init};
+use crate::terminal::Terminal;
+use crate::{layers, network, root, user_namespace};
+use flake_inside::{account, program};
+use flake_plan::{Hostname, Process, Recipe};
+use flake_sys::exec::{Descriptors, Program};
+use flake_wire::{Failure, FailureKind};
+use nix::unistd::{ForkResult, fork};
+use rustix::fs::{Mode, OFlags, open};
+use rustix::io::fcntl_dupfd_cloexec;
+use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::{
+    DumpableBehavior, Pid, PidfdFlags, getpgrp, getpid, pidfd_open, set_dumpable_behavior,
+};
+use rustix::system::sethostname;
+use rustix::termios::tcgetpgrp;
+use rustix::thread::{UnshareFlags, unshare_unsafe};
+use std::collections::BTreeMap;
+use std::ffi::CString;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+
+pub use crate::foreground::End;
+
+/// Runs a call to its end. The caller has one thread; it is in other namespaces afterwards, with another root, and is
+/// expected to end as the command did. `started` is called when the last process was started, before the wait.
+///
+/// # Errors
+/// [`RunError`]; after [`RunError::LayerMissing`] nothing has happened.
+pub fn run(recipe: &Recipe, call: Call, started: impl FnOnce()) -> Result<End, RunError> {
+    layers::check(&recipe.layers)?;
+    let signals = foreground::receive_signals().map_err(system("receive signals"))?;
+    let null =
+        open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).map_err(system("open /dev/null"))?;
+    let terminal = Terminal::among(&call.descriptors);
+    let foreground_of = foreground_terminal(&call.descriptors);
+
+    user_namespace::enter(&recipe.user)?;
+    // SAFETY: one thread, which shares nothing with another process.
+    unsafe { unshare_unsafe(namespaces(recipe)) }.map_err(system("make namespaces"))?;
+    if recipe.namespaces.network {
+        network::bring_up()?;
+    }
+    if let Hostname::Name(name) = &recipe.hostname {
+        sethostname(name.as_bytes()).map_err(system("set the host name"))?;
+    }
+    root::enter(recipe, &call, terminal.as_ref())?;
+    if let Some(account) = &call.account {
+        account::make(account);
+    }
+    start(recipe, call, signals, null, foreground_of, started)
+}
+
+fn namespaces(recipe: &Recipe) -> UnshareFlags {
+    let wanted = recipe.namespaces;
+    let mut flags = UnshareFlags::NEWNS | UnshareFlags::NEWPID;
+    for (is_wanted, flag) in [
+        (wanted.ipc, UnshareFlags::NEWIPC),
+        (wanted.uts, UnshareFlags::NEWUTS),
+        (wanted.cgroup, UnshareFlags::NEWCGROUP),
+        (wanted.network, UnshareFlags::NEWNET),
+    ] {
+        if is_wanted {
+            flags |= flag;
+        }
+    }
+    flags
+}
+
+/// The terminal in whose foreground this process is.
+fn foreground_terminal(descriptors: &[(u16, OwnedFd)]) -> Option<OwnedFd> {
+    let in_front = |(_, fd): &&(u16, OwnedFd)| tcgetpgrp(fd).is_ok_and(|group| group == getpgrp());
+    fcntl_dupfd_cloexec(&descriptors.iter().find(in_front)?.1, 3).ok()
+}
+
+/// Starts the init and the command in the root, and stays until the command has ended.
+fn start(
+    recipe: &Recipe,
+    call: Call,
+    signals: flake_sys::signals::SignalFd,
+    null: OwnedFd,
+    terminal: Option<OwnedFd>,
+    started: impl FnOnce(),
+) -> Result<End, RunError> {
+    let words = words(&call.words, &recipe.process)?;
+    let env = environment(&recipe.process, &call.env);
+    let cwd = call.cwd.as_deref().unwrap_or(&recipe.process.cwd).as_os_str().as_bytes().to_vec();
+    let prepared = prepare(recipe, call, &words, &env, &cwd)?;
+    let pipe = |flags| pipe_with(flags | PipeFlags::CLOEXEC).map_err(system("make a pipe"));
+    let ((report, reports), (answers, answered)) = (pipe(PipeFlags::NONBLOCK)?, pipe(PipeFlags::empty())?);
+    let launcher = pidfd_open(getpid(), PidfdFlags::empty()).map_err(system("watch this process"))?;
+    // Nothing inside looks into what these two are copies of: neither memory nor descriptors nor the program's file.
+    set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(system("close this process to others"))?;
+    let of_init = Init { launcher, answers: answered };
+    let Some(init) = new_process()? else { init::run(&of_init) };
+    drop(of_init);
+    let report = Some(report);
+    let mut family = Foreground { signals, init, command: init, report, answers, null, terminal };
+    match new_process() {
+        Ok(Some(command)) => family.command = command,
+        Ok(None) => child::execute(prepared, &reports),
+        Err(error) => {
+            family.clear_up();
+            return Err(error);
+        }
+    }
+    drop((prepared, reports));
+    started();
+    let end = family.stay();
+    family.clear_up();
+    end.map_err(system("wait for the command"))?
+        .map_err(|error| RunError::Program(program::failure(&words[0], Some(&cwd), &error)))
+}
+
+/// Forks; none in the new process.
+fn new_process() -> Result<Option<Pid>, RunError> {
+    // SAFETY: this process has one thread; both callers have the child end or become another program.
+    match unsafe { fork() }.map_err(system("start a process"))? {
+        ForkResult::Parent { child } => Ok(Pid::from_raw(child.as_raw())),
+        ForkResult::Child => Ok(None),
+    }
+}
+
+fn prepare<'recipe>(
+    recipe: &'recipe Recipe,
+    call: Call,
+    words: &[Vec<u8>],
+    env: &BTreeMap<Vec<u8>, Vec<u8>>,
+    cwd: &[u8],
+) -> Result<Prepared<'recipe>, RunError> {
+    let path = env.get(&b"PATH"[..]).map(Vec::as_slice);
+    let candidates = program::candidates(&words[0], path).map_err(|_| nul("the program's name"))?;
+    let pairs = env.iter().map(|(name, value)| [name.as_slice(), b"=", value].concat());
+    let program = Program::new(
+        candidates,
+        strings(words.iter().cloned()).ok_or_else(|| nul("an argument"))?,
+        strings(pairs).ok_or_else(|| nul("a variable"))?,
+    );
+    Ok(Prepared {
+        program: program.map_err(system("run the command"))?,
+        descriptors: Descriptors::new(call.descriptors),
+        process: &recipe.process,
+        filters: &recipe.seccomp,
+        becomes: call.becomes,
+        cwd: CString::new(cwd).map_err(|_| nul("the working directory"))?,
+        umask: call.umask,
+        ignored: call.ignored,
+        blocked: call.blocked,
+    })
+}
+
+fn strings(words: impl Iterator<Item = Vec<u8>>) -> Option<Vec<CString>> {
+    words.map(CString::new).collect::<Result<_, _>>().ok()
+}
+
+/// The command's words: its own, or what the image was made to run.
+fn words(words: &Words, process: &Process) -> Result<Vec<Vec<u8>>, RunError> {
+    let images = |words: &[String]| words.iter().map(|word| word.clone().into_bytes()).collect::<Vec<_>>();
+    let words = match words {
+        Words::Program(program, args) => [std::slice::from_ref(program), args].concat(),
+        Words::Image(args) if args.is_empty() => {
+            [images(&process.entrypoint), images(&process.command)].concat()
+        }
+        Words::Image(args) => [images(&process.entrypoint), args.clone()].concat(),
+    };
+    if words.first().is_none_or(Vec::is_empty) {
+        return Err(refused("the image has no entrypoint; register a target, or give a command"));
+    }
+    Ok(words)
+}
+
+/// The recipe's environment with the call's on top.
+fn environment(process: &Process, call: &BTreeMap<Vec<u8>, Vec<u8>>) -> BTreeMap<Vec<u8>, Vec<u8>> {
+    let split = |pair: &String| {
+        let (name, value) = pair.split_once('=')?;
+        Some((name.as_bytes().to_vec(), value.as_bytes().to_vec()))
+    };
+    let mut env: BTreeMap<_, _> = process.env.iter().filter_map(split).collect();
+    env.extend(call.iter().map(|(name, value)| (name.clone(), value.clone())));
+    // As every OCI runtime does for a user that the image does not know.
+    env.entry(b"HOME".to_vec()).or_insert_with(|| b"/".to_vec());
+    env
+}
+
+fn nul(what: &str) -> RunError {
+    refused(&format!("{what} contains a NUL byte"))
+}
+
+fn refused(message: &str) -> RunError {
+    RunError::Program(Failure { kind: FailureKind::Other, message: message.to_owned() })
+}
