@@ -4,6 +4,8 @@ mod import;
 mod options;
 mod words;
 
+pub use words::created;
+
 use crate::start::{Engine, EngineError, Started, Starter, failed, system};
 use flake_core::launch::Launch;
 use flake_sys::signals::SignalSet;

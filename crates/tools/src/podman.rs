@@ -6,10 +6,14 @@
 mod containers;
 mod images;
 mod layers;
+mod specimen;
+mod unshare;
 
 pub use containers::{Container, ContainerState};
-pub use images::{Image, ImageFile};
+pub use images::{Image, ImageFile, SCRATCH_LABEL};
 pub use layers::{Folders, GraphDriver};
+pub use specimen::{HostConfig, Inspection, Specimen, State, Volume};
+pub use unshare::{OwnFile, OwnKind};
 
 use crate::program::Program;
 use crate::run::{ToolError, capture};

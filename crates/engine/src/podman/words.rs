@@ -5,18 +5,20 @@ use crate::start::EngineError;
 use flake_core::launch::{Identity, Launch, Zone, label};
 use flake_core::share::Bind;
 use flake_schema::{Network, Target};
+use flake_tools::podman::SCRATCH_LABEL;
 use std::ffi::OsString;
 use std::path::Path;
+
+/// What every container of a launch is made with. Variables travel with the command; podman's own copy would only
+/// be another source of them.
+const COMMON: [&str; 3] = ["--pull=never", "--log-driver=none", "--http-proxy=false"];
 
 /// Everything from `podman run` to the image and what follows it.
 pub(super) fn run(launch: &Launch, agent: &Path, is_root: bool) -> Result<Vec<OsString>, EngineError> {
     let mut words: Vec<OsString> =
-        ["podman", "run", "--detach", "--rm", "--pull=never", "--log-driver=none", "--init", "--init-path"]
-            .map(OsString::from)
-            .to_vec();
+        ["podman", "run", "--detach", "--rm", "--init", "--init-path"].map(OsString::from).to_vec();
     words.push(agent.into());
-    // Variables travel with the command; podman's own copy would only be another source of them.
-    words.push("--http-proxy=false".into());
+    words.extend(COMMON.map(OsString::from));
     for (label, value) in [
         (label::NAME, launch.name.as_str().to_owned()),
         (label::USER, launch.uid.to_string()),
@@ -24,21 +26,46 @@ pub(super) fn run(launch: &Launch, agent: &Path, is_root: bool) -> Result<Vec<Os
     ] {
         words.push(format!("--label={label}={value}").into());
     }
+    let binds = launch.binds.iter().map(|bind| format!("--mount={}", mount(bind)).into());
+    words.extend(inside(launch, is_root, binds)?);
+    // Without words of its own a call runs the image's command; else they follow the entrypoint.
+    if launch.target != Target::Entrypoint || !launch.args.is_empty() {
+        words.push(flake_wire::ENTRYPOINT_ENDS.into());
+    }
+    Ok(words)
+}
+
+/// The words of `podman create`, that one included, for a container of which only podman's specification is of
+/// interest: what is the same for all calls of a flake by one user, so without the paths of the host that a call
+/// brings along. The command is the mark that ends the image's entrypoint.
+///
+/// # Errors
+/// [`EngineError::Option`].
+pub fn created(launch: &Launch, is_root: bool) -> Result<Vec<OsString>, EngineError> {
+    let mut words = vec![OsString::from("create")];
+    words.extend(COMMON.map(OsString::from));
+    words.push(format!("--label={SCRATCH_LABEL}").into());
+    words.extend(inside(launch, is_root, std::iter::empty())?);
+    words.push(flake_wire::ENTRYPOINT_ENDS.into());
+    Ok(words)
+}
+
+/// The words that say what it is like inside, the image last.
+fn inside(
+    launch: &Launch,
+    is_root: bool,
+    binds: impl Iterator<Item = OsString>,
+) -> Result<Vec<OsString>, EngineError> {
+    let mut words = Vec::new();
     if let Some(network) = launch.network {
         words.push(format!("--network={}", network_word(network)).into());
     }
-    for bind in &launch.binds {
-        words.push(format!("--mount={}", mount(bind)).into());
-    }
+    words.extend(binds);
     if let Some(identity) = &launch.identity {
         words.extend(identity_words(identity, becomes(launch), is_root).into_iter().map(OsString::from));
     }
     words.extend(options::usable(launch)?.into_iter().map(OsString::from));
     words.push((&launch.image).into());
-    // Without words of its own a call runs the image's command; else they follow the entrypoint.
-    if launch.target != Target::Entrypoint || !launch.args.is_empty() {
-        words.push(flake_wire::ENTRYPOINT_ENDS.into());
-    }
     Ok(words)
 }
 

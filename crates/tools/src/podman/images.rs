@@ -64,8 +64,8 @@ pub enum ImageFile {
     NotAFile,
 }
 
-/// Marks a container that only a file is copied from.
-pub(super) const SCRATCH_LABEL: &str = "flake.scratch";
+/// Marks a container of which only something is read.
+pub const SCRATCH_LABEL: &str = "flake.scratch";
 
 impl Podman {
     /// Whether the store has an image.

@@ -1,0 +1,153 @@
+//! The layers of a container's root, as podman mounted them: the line of `/` in `/proc/PID/mountinfo` (proc(5)).
+
+use crate::error::Reason;
+use flake_plan::Layers;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+
+/// The most lower layers that the kernel's overlayfs takes (`OVL_MAX_STACK`).
+const MOST: usize = 500;
+/// Options that say how the layers are read, so that they have to be the same again.
+const KEPT: [&str; 6] = ["index", "metacopy", "nfs_export", "redirect_dir", "userxattr", "xino"];
+/// Options that are about the writable layer, or come by themselves.
+const DROPPED: [&str; 8] = ["rw", "ro", "seclabel", "upperdir", "uuid", "volatile", "workdir", "fsync"];
+
+/// The layers. `store` is the folder that paths are relative to where podman had too many for one call.
+pub(crate) fn layers(mounts: &[u8], driver: &str, store: &Path) -> Result<Layers, Reason> {
+    let root = mounts.split(|byte| *byte == b'\n').filter_map(Line::parse).rfind(|line| line.point == b"/");
+    let root = root.ok_or("a root that is not mounted")?;
+    if root.kind != b"overlay" {
+        return Err(other_store(driver, root.kind));
+    }
+    let mut layers = Layers { folders: Vec::new(), options: Vec::new() };
+    for option in root.options.split(|byte| *byte == b',') {
+        let (name, value) = match option.iter().position(|byte| *byte == b'=') {
+            Some(at) => (&option[..at], Some(unescaped(&option[at + 1..]))),
+            None => (option, None),
+        };
+        let name = String::from_utf8_lossy(name).into_owned();
+        match (name.as_str(), value) {
+            ("lowerdir", Some(value)) => layers.folders.extend(folders(&value, store)),
+            ("lowerdir+", Some(value)) => layers.folders.push(store.join(OsString::from_vec(value))),
+            (name, value) if KEPT.contains(&name) => {
+                let value = value.map(|value| String::from_utf8_lossy(&value).into_owned());
+                layers.options.push((name.to_owned(), value));
+            }
+            (name, _) if DROPPED.contains(&name) => {}
+            _ => return Err(Reason::unknown(format_args!("the overlay option {name}"))),
+        }
+    }
+    match layers.folders.len() {
+        0 => Err("a root without layers".into()),
+        1..=MOST => Ok(layers),
+        _ => Err(format!("more layers than the kernel's overlayfs takes ({MOST})").into()),
+    }
+}
+
+fn other_store(driver: &str, kind: &[u8]) -> Reason {
+    if driver == "vfs" {
+        return "podman's storage driver vfs, which copies the whole image for each container; \
+                try: driver = \"overlay\" in storage.conf, then podman system reset"
+            .into();
+    }
+    format!("a root on {} instead of the kernel's overlayfs", String::from_utf8_lossy(kind)).into()
+}
+
+/// A line of mountinfo, as far as it matters.
+struct Line<'a> {
+    point: &'a [u8],
+    kind: &'a [u8],
+    options: &'a [u8],
+}
+
+impl<'a> Line<'a> {
+    fn parse(line: &'a [u8]) -> Option<Self> {
+        let mut fields = line.split(|byte| *byte == b' ');
+        let point = fields.nth(4)?;
+        // Optional fields end with a dash.
+        fields.find(|field| *field == b"-")?;
+        let (kind, options) = (fields.next()?, fields.nth(1)?);
+        Some(Self { point, kind, options })
+    }
+}
+
+/// The kernel writes separators as a backslash and three octal digits.
+fn unescaped(text: &[u8]) -> Vec<u8> {
+    let digit = |byte: &u8| (b'0'..=b'7').contains(byte).then(|| u32::from(byte - b'0'));
+    let mut plain = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((&first, after)) = rest.split_first() {
+        let code = after.first_chunk::<3>().and_then(|[high, middle, low]| {
+            u8::try_from(digit(high)? * 64 + digit(middle)? * 8 + digit(low)?).ok()
+        });
+        match code.filter(|_| first == b'\\') {
+            Some(code) => {
+                plain.push(code);
+                rest = &after[3..];
+            }
+            None => {
+                plain.push(first);
+                rest = after;
+            }
+        }
+    }
+    plain
+}
+
+/// The folders of a list that is joined by colons; a colon in a name has a backslash before it
+/// (kernel.org, Documentation/filesystems/overlayfs.rst).
+fn folders(list: &[u8], store: &Path) -> Vec<PathBuf> {
+    let mut folders = vec![Vec::new()];
+    let mut bytes = list.iter();
+    while let Some(&byte) = bytes.next() {
+        match (byte, folders.last_mut()) {
+            (b':', _) => folders.push(Vec::new()),
+            (b'\\', Some(folder)) => folder.extend(bytes.next()),
+            (_, Some(folder)) => folder.push(byte),
+            (_, None) => {}
+        }
+    }
+    folders
+        .into_iter()
+        .filter(|folder| !folder.is_empty())
+        .map(|folder| store.join(OsString::from_vec(folder)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(options: &str) -> Result<Layers, Reason> {
+        let line = format!("9 8 0:57 / / rw,relatime master:3 - overlay overlay {options}\n");
+        layers(line.as_bytes(), "overlay", Path::new("/store"))
+    }
+
+    #[test]
+    fn folders_are_as_podman_has_them() {
+        let found =
+            of("rw,lowerdir=/a/l/X:/a/l/X/../diff1:l/Y,upperdir=/u,workdir=/w,uuid=on,userxattr").unwrap();
+        assert_eq!(found.folders, ["/a/l/X", "/a/l/X/../diff1", "/store/l/Y"].map(PathBuf::from));
+        assert_eq!(found.options, [("userxattr".to_owned(), None)]);
+        let found = of("rw,lowerdir+=/a,lowerdir+=/b:c,redirect_dir=nofollow").unwrap();
+        assert_eq!(found.folders, ["/a", "/b:c"].map(PathBuf::from));
+        assert_eq!(found.options, [("redirect_dir".to_owned(), Some("nofollow".to_owned()))]);
+    }
+
+    #[test]
+    fn odd_names_are_read_right() {
+        let found = of(r"rw,lowerdir=/a\040b\134:c\054d\012:/e").unwrap();
+        assert_eq!(found.folders, ["/a b:c,d\n", "/e"].map(PathBuf::from));
+    }
+
+    #[test]
+    fn what_cannot_be_mounted_again_has_a_reason() {
+        assert_eq!(of("rw,lowerdir=/a,datadir+=/b"), Err(Reason::unknown("the overlay option datadir+")));
+        let many: Vec<_> = (0..=MOST).map(|number| format!("/{number}")).collect();
+        let reason = of(&format!("rw,lowerdir={}", many.join(":"))).unwrap_err();
+        assert!(reason.0.contains("(500)"), "{}", reason.0);
+        let vfs = layers(b"9 8 8:1 /x / rw - ext4 /dev/vda rw\n", "vfs", Path::new("/")).unwrap_err();
+        assert!(vfs.0.contains("storage.conf"), "{}", vfs.0);
+    }
+}

@@ -1,0 +1,49 @@
+//! Plans: what podman makes of a flake's options is looked at once, and turned into something that can be run
+//! without podman.
+//!
+//! [`make`] has podman make and initialise a container, reads the runtime specification that it wrote for it, and
+//! removes it. So every option means what podman means by it. What of a specification is not known here, or cannot
+//! be done without podman, sends the launch the agent's way, and the plan says why.
+
+mod captured;
+mod error;
+mod layers;
+mod recipe;
+mod seccomp;
+mod spec;
+mod users;
+
+pub use error::PlannerError;
+
+use captured::Captured;
+use flake_core::launch::Launch;
+use flake_plan::{Basis, Plan, Way};
+use flake_schema::Source;
+use flake_tools::podman::Podman;
+use std::path::Path;
+
+/// Makes the plan of a launch. `files` are those of the registration and the settings, `home` is the user's.
+///
+/// # Errors
+/// [`PlannerError`]; no container is left in any case but this process' being killed, and what that leaves is
+/// removed by a later call.
+pub fn make(launch: &Launch, podman: &Podman, files: Vec<Source>, home: &Path) -> Result<Plan, PlannerError> {
+    let is_root = rustix::process::geteuid().is_root();
+    let words = flake_engine::podman::created(launch, is_root)?;
+    // Before podman looks at it: what changes from here on makes the plan old.
+    let basis = Basis::now(files, home);
+    podman.remove_left_specimens()?;
+    let captured = Captured::take(podman, &words, &launch.image, is_root)?;
+    let keeps_command = !launch.options.iter().any(|word| replaces_entrypoint(word));
+    let way = match recipe::recipe(&captured, keeps_command) {
+        Ok(recipe) => Way::Runner(Box::new(recipe)),
+        Err(reason) => Way::Agent { reason: reason.0 },
+    };
+    let uid = rustix::process::geteuid().as_raw();
+    Ok(Plan { uid, words, basis, image_id: captured.container.image, way })
+}
+
+/// With an entrypoint of its own a container has no command of the image's (podman-run(1)).
+fn replaces_entrypoint(word: &str) -> bool {
+    word == "--entrypoint" || word.starts_with("--entrypoint=")
+}

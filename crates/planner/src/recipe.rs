@@ -1,0 +1,67 @@
+//! From what was read to a recipe. Where something stands in the way, its name is the reason.
+
+use crate::captured::Captured;
+use crate::error::Reason;
+use crate::layers::layers;
+use crate::seccomp;
+use crate::spec::{devices, known, mounts, namespaces, process, resources};
+use crate::users::user_space;
+use flake_plan::{Recipe, UserSpace};
+use oci_spec::runtime::Spec;
+use std::path::{Path, PathBuf};
+
+/// Turns podman's specification into a recipe. `keeps_command`: a call without words runs the image's command.
+pub(crate) fn recipe(captured: &Captured, keeps_command: bool) -> Result<Recipe, Reason> {
+    let container = &captured.container;
+    if container.host_config.privileged {
+        return Err("--privileged".into());
+    }
+    known::check(&captured.specification)?;
+    let spec: Spec =
+        serde_json::from_value(captured.specification.clone()).map_err(|error| new_value(&error))?;
+    let linux = spec.linux().as_ref().ok_or("a specification without a part for linux")?;
+    let root = spec.root().as_ref().ok_or("a specification without a root")?;
+    let is_rootful = captured.maps.is_none();
+
+    let spaces = namespaces::namespaces(linux.namespaces().as_deref().unwrap_or_default())?;
+    resources::check(linux.resources().as_ref())?;
+    namespaces::check_propagation(linux.rootfs_propagation().as_deref())?;
+    let program = spec.process().as_ref().ok_or("a specification without a process")?;
+    let (process, init) = process::process(program, is_rootful)?;
+    let process = flake_plan::Process {
+        command: if keeps_command { captured.command.clone() } else { Vec::new() },
+        ..process
+    };
+    let mut found_devices = devices::devices(linux.devices().as_deref().unwrap_or_default())?;
+    let mounts =
+        mounts::mounts(spec.mounts().as_deref().unwrap_or_default(), &init, captured, &mut found_devices)?;
+    let user = user_space(linux, spaces.user, captured.maps.as_ref())?;
+    // The root is `OVERLAY/ID/merged`.
+    let store = root.path().ancestors().nth(2).unwrap_or(Path::new("/"));
+    let paths = |paths: Option<&Vec<String>>| paths.into_iter().flatten().map(PathBuf::from).collect();
+    debug_assert!(is_rootful == (user == UserSpace::Host));
+    Ok(Recipe {
+        layers: layers(&captured.mounts, &container.graph_driver.name, store)?,
+        is_read_only: root.readonly().unwrap_or_default(),
+        user,
+        namespaces: spaces.made,
+        hostname: namespaces::hostname(spec.hostname().as_deref(), spaces.made.uts)?,
+        mounts,
+        devices: found_devices,
+        masked: paths(linux.masked_paths().as_ref()),
+        read_only: paths(linux.readonly_paths().as_ref()),
+        sysctls: namespaces::sysctls(linux.sysctl().as_ref())?,
+        process,
+        seccomp: seccomp::filters(linux.seccomp().as_ref())?,
+    })
+}
+
+/// The reason for a value that the types of the specification do not have, without the list of those they have.
+fn new_value(error: &serde_json::Error) -> Reason {
+    let text = error.to_string();
+    let (what, _) = text.split_once(", expected").unwrap_or((&text, ""));
+    Reason(format!("something new in podman's specification: {what}"))
+}
+
+#[cfg(test)]
+mod tests;

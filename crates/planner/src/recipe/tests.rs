@@ -1,0 +1,1 @@
+//! Recipes of specifications that podman 4.3 made.

@@ -1,0 +1,98 @@
+//! The mounts.
+
+use super::devices::{device, is_below_dev, is_device};
+use super::options::Options;
+use crate::captured::{Captured, is_own};
+use crate::error::Reason;
+use flake_plan::{Device, Mount, MountKind};
+use flake_tools::podman::OwnKind;
+use oci_spec::runtime::Mount as Listed;
+use std::path::{Component, Path};
+
+/// Options of the file systems that are handed on.
+const TMPFS: [&str; 6] = ["gid", "huge", "mode", "nr_inodes", "size", "uid"];
+const DEVPTS: [&str; 5] = ["gid", "max", "mode", "ptmxmode", "uid"];
+/// Where memory is shared between processes (shm_open(3)).
+const SHM: &str = "/dev/shm";
+
+/// The mounts in the order in which they are made: what is mounted in another mount comes after it. Device files
+/// join `devices`. Podman's init at `init` is left out.
+pub(crate) fn mounts(
+    list: &[Listed],
+    init: &Path,
+    captured: &Captured,
+    devices: &mut Vec<Device>,
+) -> Result<Vec<Mount>, Reason> {
+    check_volumes(captured)?;
+    let mut mounts = Vec::new();
+    for listed in list.iter().filter(|listed| listed.destination() != init) {
+        mounts.extend(mount(listed, captured, devices)?);
+    }
+    mounts.sort_by_key(|mount| mount.destination.components().count());
+    Ok(mounts)
+}
+
+/// A volume without a name goes with the container that it was made for.
+fn check_volumes(captured: &Captured) -> Result<(), Reason> {
+    let is_anonymous = |name: &str| name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let volumes = captured.container.mounts.iter().flatten();
+    match volumes.into_iter().find(|volume| is_anonymous(&volume.name)) {
+        Some(volume) => Err(format!("a volume without a name at {}", volume.destination.display()).into()),
+        None => Ok(()),
+    }
+}
+
+fn mount(listed: &Listed, captured: &Captured, devices: &mut Vec<Device>) -> Result<Option<Mount>, Reason> {
+    let destination = listed.destination().clone();
+    let at = destination.display().to_string();
+    if !destination.is_absolute() || destination.components().any(|part| part == Component::ParentDir) {
+        return Err(format!("a mount at {at}").into());
+    }
+    let mut options = Options::read(listed.options().as_deref().unwrap_or_default(), &at)?;
+    let kind = match listed.typ().as_deref().unwrap_or_default() {
+        "proc" => MountKind::Proc,
+        "sysfs" => MountKind::Sys,
+        "mqueue" => MountKind::Mqueue,
+        "cgroup" | "cgroup2" => MountKind::Cgroup,
+        "devpts" => MountKind::Devpts(options.own_of(&DEVPTS, &at)?),
+        "tmpfs" => {
+            MountKind::Tmpfs { options: options.own_of(&TMPFS, &at)?, is_copied_up: options.is_copied_up }
+        }
+        "bind" | "none" | "" => {
+            let source = listed.source().as_deref().unwrap_or(Path::new(""));
+            if !source.is_absolute() {
+                return Err(format!("a mount of {} at {at}", source.display()).into());
+            }
+            if is_own(source, &captured.container.id) {
+                own(source, &destination, captured)?
+            } else if options.has_devices && is_device(source) {
+                if !is_below_dev(&destination) {
+                    return Err(format!("a device at {at}").into());
+                }
+                devices.push(device(&destination, source));
+                return Ok(None);
+            } else {
+                MountKind::Bind { source: source.to_owned(), is_recursive: options.is_recursive }
+            }
+        }
+        other => return Err(Reason::unknown(format_args!("a mount of type {other} at {at}"))),
+    };
+    // What is left belongs to nothing that is known.
+    options.own_of(&[], &at)?;
+    Ok(Some(Mount { destination, kind, flags: options.flags }))
+}
+
+/// What podman made in the container's own directories, which go with it.
+fn own(source: &Path, destination: &Path, captured: &Captured) -> Result<MountKind, Reason> {
+    match captured.own.get(source) {
+        Some(OwnKind::Folder) if destination == Path::new(SHM) => Ok(MountKind::Tmpfs {
+            options: vec![
+                ("mode".to_owned(), Some("1777".to_owned())),
+                ("size".to_owned(), Some(captured.container.host_config.shm_size.to_string())),
+            ],
+            is_copied_up: false,
+        }),
+        Some(OwnKind::File(content, mode)) => Ok(MountKind::File { content: content.clone(), mode: *mode }),
+        _ => Err(format!("what podman makes anew for each container at {}", destination.display()).into()),
+    }
+}

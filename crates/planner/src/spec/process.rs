@@ -1,0 +1,98 @@
+//! The process inside.
+
+use crate::error::Reason;
+use flake_plan::{Capabilities, Process, Rlimit};
+use oci_spec::runtime::{Capabilities as Names, PosixRlimit, PosixRlimitType, Process as Program};
+use rustix::process::Resource;
+use rustix::thread::CapabilitySet;
+use std::path::PathBuf;
+
+/// Rights of the real root with which one gets out of what the runner makes without a control group of devices, or
+/// into the runner's own processes.
+const OUT: [(CapabilitySet, &str); 5] = [
+    (CapabilitySet::SYS_PTRACE, "CAP_SYS_PTRACE"),
+    (CapabilitySet::SYS_ADMIN, "CAP_SYS_ADMIN"),
+    (CapabilitySet::SYS_MODULE, "CAP_SYS_MODULE"),
+    (CapabilitySet::SYS_RAWIO, "CAP_SYS_RAWIO"),
+    (CapabilitySet::DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH"),
+];
+
+/// Reads the process, without its command; beside it where podman's init is mounted.
+pub(crate) fn process(program: &Program, is_rootful: bool) -> Result<(Process, PathBuf), Reason> {
+    if program.terminal().unwrap_or_default() {
+        return Err("a terminal of podman's".into());
+    }
+    let words = program.args().as_deref().unwrap_or_default();
+    // Podman's init, its dash, the entrypoint, the mark.
+    let (init, entrypoint) = match words {
+        [init, dash, entrypoint @ .., mark] if dash == "--" && mark == flake_wire::ENTRYPOINT_ENDS => {
+            (PathBuf::from(init), entrypoint.to_vec())
+        }
+        _ => return Err("a command of an unexpected form".into()),
+    };
+    let capabilities = capabilities(program.capabilities().as_ref())?;
+    let bounding = CapabilitySet::from_bits_retain(capabilities.bounding);
+    if let Some((_, name)) = OUT.iter().find(|(right, _)| is_rootful && bounding.contains(*right)) {
+        return Err(format!("adds {name}").into());
+    }
+    let user = program.user();
+    let process = Process {
+        uid: user.uid(),
+        gid: user.gid(),
+        groups: user.additional_gids().clone().unwrap_or_default(),
+        entrypoint,
+        command: Vec::new(),
+        env: program.env().clone().unwrap_or_default(),
+        cwd: program.cwd().clone(),
+        capabilities,
+        rlimits: program.rlimits().iter().flatten().map(rlimit).collect::<Result<_, _>>()?,
+        no_new_privileges: program.no_new_privileges().unwrap_or_default(),
+        oom_score_adj: program.oom_score_adj(),
+        apparmor: program.apparmor_profile().clone().filter(|profile| !profile.is_empty()),
+    };
+    Ok((process, init))
+}
+
+fn capabilities(sets: Option<&oci_spec::runtime::LinuxCapabilities>) -> Result<Capabilities, Reason> {
+    let Some(sets) = sets else { return Ok(Capabilities::default()) };
+    Ok(Capabilities {
+        bounding: bits(sets.bounding().as_ref())?,
+        effective: bits(sets.effective().as_ref())?,
+        permitted: bits(sets.permitted().as_ref())?,
+        inheritable: bits(sets.inheritable().as_ref())?,
+        ambient: bits(sets.ambient().as_ref())?,
+    })
+}
+
+fn bits(names: Option<&Names>) -> Result<u64, Reason> {
+    let bit = |name: String| {
+        let name = name.strip_prefix("CAP_").unwrap_or(&name);
+        CapabilitySet::from_name(name)
+            .map(|right| right.bits())
+            .ok_or_else(|| Reason::unknown(format_args!("the capability CAP_{name}")))
+    };
+    names.into_iter().flatten().map(ToString::to_string).map(bit).try_fold(0, |all, bit| Ok(all | bit?))
+}
+
+fn rlimit(limit: &PosixRlimit) -> Result<Rlimit, Reason> {
+    use PosixRlimitType as Kind;
+    let resource = match limit.typ() {
+        Kind::RlimitCpu => Resource::Cpu,
+        Kind::RlimitFsize => Resource::Fsize,
+        Kind::RlimitData => Resource::Data,
+        Kind::RlimitStack => Resource::Stack,
+        Kind::RlimitCore => Resource::Core,
+        Kind::RlimitRss => Resource::Rss,
+        Kind::RlimitNproc => Resource::Nproc,
+        Kind::RlimitNofile => Resource::Nofile,
+        Kind::RlimitMemlock => Resource::Memlock,
+        Kind::RlimitAs => Resource::As,
+        Kind::RlimitLocks => Resource::Locks,
+        Kind::RlimitSigpending => Resource::Sigpending,
+        Kind::RlimitMsgqueue => Resource::Msgqueue,
+        Kind::RlimitNice => Resource::Nice,
+        Kind::RlimitRtprio => Resource::Rtprio,
+        Kind::RlimitRttime => Resource::Rttime,
+    };
+    Ok(Rlimit { resource: resource as u32, soft: limit.soft(), hard: limit.hard() })
+}

@@ -1,0 +1,5 @@
+//! What is mounted.
+
+use crate::Case;
+
+pub(crate) const CASES: &[Case] = &[];
