@@ -87,6 +87,29 @@ pub fn image(places: &Places, name: &FlakeName, reference: &str) -> String {
     }
 }
 
+/// Sees to it that the image is there under its tag: one that lost the tag gets it again, one that was never pinned or is
+/// gone is pinned as it is named now.
+///
+/// # Errors
+/// [`PinError`].
+pub fn ensure(
+    places: &Places,
+    name: &FlakeName,
+    reference: &str,
+    store: &dyn ImageStore,
+) -> Result<(), PinError> {
+    if let Some(pin) = Pin::read(places, name).filter(|pin| pin.reference == reference) {
+        let tag = pinned_tag(name, places.scope);
+        if store.find(&tag)?.is_some() {
+            return Ok(());
+        }
+        if store.find(&pin.id)?.is_some() {
+            return Ok(store.tag(&pin.id, &tag)?);
+        }
+    }
+    set(places, name, reference, store).map(drop)
+}
+
 /// Pins the image that has the reference now.
 ///
 /// # Errors
@@ -131,7 +154,7 @@ pub(crate) fn put(
     changes: &mut Transaction<'_>,
 ) -> Result<(), ChangeError> {
     let tag = previous_tag(name, places.scope);
-    changes.tag(&pin.id, &pinned_tag(name, places.scope))?;
+    // First, so that an image never is without a tag on the way from the one to the other.
     match &pin.previous {
         Some(previous) => changes.tag(previous, &tag)?,
         None if Pin::read(places, name).is_some_and(|former| former.previous.is_some()) => {
@@ -139,6 +162,7 @@ pub(crate) fn put(
         }
         None => {}
     }
+    changes.tag(&pin.id, &pinned_tag(name, places.scope))?;
     let file = places.pin_file(name);
     changes.make_folders(file.parent().unwrap_or(Path::new("/")), places.folder_mode())?;
     changes.put_file(&file, places.note_mode(), |draft| {
@@ -187,6 +211,23 @@ mod tests {
             let modes = if scope == Scope::System { (0o755, 0o644) } else { (0o700, 0o600) };
             assert_eq!((mode(file.parent().unwrap()), mode(&file)), modes);
         }
+    }
+
+    #[test]
+    fn a_tag_that_was_taken_away_comes_back() {
+        let host = Host::new(Scope::User);
+        let name: FlakeName = "joe".parse().unwrap();
+        let ensured = || {
+            ensure(&host.places, &name, "box", &host.store).unwrap();
+            host.store.names.borrow()["localhost/flake/joe:own"].clone()
+        };
+        assert_eq!(ensured(), "1");
+        host.store.tag("new", "box").unwrap();
+        assert_eq!(ensured(), "1");
+        host.store.untag("localhost/flake/joe:own").unwrap();
+        assert_eq!(ensured(), "1");
+        host.store.remove("1").unwrap();
+        assert_eq!((ensured().as_str(), Pin::read(&host.places, &name).unwrap().id.as_str()), ("2", "2"));
     }
 
     #[test]

@@ -100,6 +100,19 @@ impl Registry {
         Err(FindError::Unknown { name: unknown.unwrap_or_default() })
     }
 
+    /// The registration of a name in one scope; root has the system's only.
+    ///
+    /// # Errors
+    /// [`FindError`].
+    pub fn find_in(&self, name: &FlakeName, scope: Scope) -> Result<Registration, FindError> {
+        let places = self.places(scope);
+        let file = places.flake_file(name);
+        if fs::symlink_metadata(&file).is_err() {
+            return Err(FindError::Unknown { name: name.as_str().to_owned() });
+        }
+        Ok(Registration { loaded: load_flake(&file)?, scope: places.scope, file })
+    }
+
     /// The registration of a name; `link` decides when there are two.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 use crate::host_path::{self, HostPathError, Standing};
 use crate::pin;
 use crate::place::Places;
+use crate::reference::with_tag;
 use crate::registry::flake_files;
 use crate::store::{ImageStore, StoreError};
 use crate::transaction::{ChangeError, Transaction};
@@ -219,12 +220,6 @@ fn is_of(
         ids.insert(name.clone(), store.find(name)?.map(|found| found.id));
     }
     Ok(id.is_some() && ids.get(name).and_then(Option::as_deref) == id)
-}
-
-/// A reference with the tag that is meant where none is written.
-fn with_tag(reference: &str) -> String {
-    let last = reference.rsplit('/').next().unwrap_or_default();
-    if last.contains([':', '@']) { reference.to_owned() } else { format!("{reference}:latest") }
 }
 
 #[cfg(test)]

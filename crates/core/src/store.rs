@@ -10,6 +10,10 @@ pub struct StoredImage {
     pub id: String,
     /// Whether it says itself what a call runs.
     pub has_command: bool,
+    /// Its names, whole and with their tags.
+    pub names: Vec<String>,
+    /// The digests of the manifests it came with, `sha256:...`; the one it was last fetched by is the first.
+    pub digests: Vec<String>,
 }
 
 /// A file read out of an image.
@@ -43,6 +47,12 @@ pub trait ImageStore {
     /// # Errors
     /// The engine's failure.
     fn find(&self, image: &str) -> Result<Option<StoredImage>, StoreError>;
+
+    /// Fetches the newest image of a reference from where it comes from.
+    ///
+    /// # Errors
+    /// The engine's failure.
+    fn fetch(&self, reference: &str) -> Result<(), StoreError>;
 
     /// Gives an image one more name, taken from another image where it has it.
     ///

@@ -164,6 +164,16 @@ impl<'a> Transaction<'a> {
         Ok(self.store.tag(image, tag)?)
     }
 
+    /// Has a reference lead to the newest image of where it comes from; `id` is that of the image it leads to now.
+    ///
+    /// # Errors
+    /// [`ChangeError`].
+    pub fn fetch(&mut self, reference: &str, id: Option<&str>) -> Result<(), ChangeError> {
+        go_on()?;
+        self.note(Undo::Fetched { tag: reference.to_owned(), id: id.map(str::to_owned) })?;
+        Ok(self.store.fetch(reference)?)
+    }
+
     /// Takes a name from an image; one that is not there is fine.
     ///
     /// # Errors
@@ -256,7 +266,7 @@ impl<'a> Transaction<'a> {
                 | Undo::Unlink { place, .. }
                 | Undo::Restore { place, .. }
                 | Undo::Folder(place) => place.parent(),
-                Undo::Tag { .. } | Undo::Committed => None,
+                Undo::Tag { .. } | Undo::Fetched { .. } | Undo::Committed => None,
             })
             .collect();
         folders.sort_unstable();
@@ -292,7 +302,9 @@ fn recover(left: &[Undo], store: &dyn ImageStore) -> Result<(), ChangeError> {
     for step in left.iter().rev() {
         let undone = step.apply(store);
         // A store that is gone meanwhile must not stand in the way; a name too much in it does no harm.
-        if !matches!(step, Undo::Tag { .. }) || undone.as_ref().is_err_and(|error| error.signal().is_some()) {
+        if !matches!(step, Undo::Tag { .. } | Undo::Fetched { .. })
+            || undone.as_ref().is_err_and(|error| error.signal().is_some())
+        {
             undone?;
         }
     }

@@ -33,13 +33,22 @@ impl ImageStore for PodmanStore {
     fn find(&self, image: &str) -> Result<Option<StoredImage>, StoreError> {
         let podman = self.podman().map_err(failed)?;
         match podman.image_inspect(image) {
-            Ok(found) => Ok(Some(StoredImage { has_command: found.has_command(), id: found.id })),
+            Ok(found) => Ok(Some(StoredImage {
+                has_command: found.has_command(),
+                digests: found.digests(),
+                names: found.repo_tags.unwrap_or_default(),
+                id: found.id,
+            })),
             Err(error @ ToolError::Failed { .. }) => match podman.image_exists(image).map_err(failed)? {
                 true => Err(failed(error)),
                 false => Ok(None),
             },
             Err(error) => Err(failed(error)),
         }
+    }
+
+    fn fetch(&self, reference: &str) -> Result<(), StoreError> {
+        self.podman().and_then(|podman| podman.fetch(reference)).map_err(failed)
     }
 
     fn tag(&self, image: &str, tag: &str) -> Result<(), StoreError> {

@@ -4,6 +4,7 @@
 pub mod podman;
 mod program;
 mod run;
+pub mod skopeo;
 pub mod sudo;
 
 pub use program::Program;

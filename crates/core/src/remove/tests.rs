@@ -105,10 +105,3 @@ fn registrations_of_an_image_that_is_gone_can_be_removed() {
     assert_eq!((gone.registrations.len(), gone.image), (1, false));
     assert_eq!(host.paths(), LEFT);
 }
-
-#[test]
-fn a_reference_without_a_tag_means_the_latest() {
-    assert_eq!(with_tag("localhost:5000/joe"), "localhost:5000/joe:latest");
-    assert_eq!(with_tag("joe:1"), "joe:1");
-    assert_eq!(with_tag("joe@sha256:00"), "joe@sha256:00");
-}

@@ -11,6 +11,8 @@ use std::path::Path;
 pub(crate) struct Memory {
     pub(crate) names: RefCell<BTreeMap<String, String>>,
     pub(crate) nameless: RefCell<Vec<String>>,
+    /// What registries have.
+    pub(crate) registry: BTreeMap<String, String>,
     /// Ids with something living.
     pub(crate) used: Vec<String>,
     /// What archives of these ids cannot be written.
@@ -36,7 +38,21 @@ impl Memory {
 
 impl ImageStore for Memory {
     fn find(&self, image: &str) -> Result<Option<StoredImage>, StoreError> {
-        Ok(self.id(image).map(|id| StoredImage { has_command: id != "mute", id }))
+        Ok(self.id(image).map(|id| {
+            let names = self.names.borrow();
+            let names = names.iter().filter(|(_, known)| **known == id).map(|(name, _)| name.clone());
+            StoredImage { has_command: id != "mute", names: names.collect(), digests: Vec::new(), id }
+        }))
+    }
+
+    fn fetch(&self, reference: &str) -> Result<(), StoreError> {
+        let Some(id) = self.registry.get(reference) else {
+            return Err(StoreError::Failed(format!("no registry has {reference}").into()));
+        };
+        if let Some(old) = self.names.borrow_mut().insert(reference.to_owned(), id.clone()) {
+            self.nameless.borrow_mut().push(old);
+        }
+        Ok(())
     }
 
     fn tag(&self, image: &str, tag: &str) -> Result<(), StoreError> {

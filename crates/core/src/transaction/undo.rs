@@ -27,6 +27,8 @@ pub(super) enum Undo {
     Folder(PathBuf),
     /// This name led to the image with this id, or to none.
     Tag { tag: String, id: Option<String> },
+    /// This name led to the image with this id, or to none, before it was fetched anew.
+    Fetched { tag: String, id: Option<String> },
     /// Nothing is undone any more: all changes before are meant.
     Committed,
 }
@@ -45,11 +47,14 @@ impl Undo {
                 Err(error) if is_in_use_or_gone(&error) => Ok(()),
                 other => other.map_err(|source| ChangeError::io("remove", place, source)),
             },
-            Self::Tag { tag, id } => match (id, store.find(tag)?) {
-                (Some(id), _) => Ok(store.tag(id, tag)?),
-                (None, Some(_)) => Ok(store.untag(tag)?),
-                (None, None) => Ok(()),
-            },
+            Self::Tag { tag, id } => restore_tag(tag, id.as_deref(), store).map(drop),
+            Self::Fetched { tag, id } => {
+                // What came with it has no other name.
+                if let Some(fetched) = restore_tag(tag, id.as_deref(), store)? {
+                    let _ = store.drop_nameless(&fetched);
+                }
+                Ok(())
+            }
             Self::Committed => Ok(()),
         }
     }
@@ -73,6 +78,9 @@ impl Undo {
             Self::Restore { backup, place } => (b"restore", backup.as_ref(), place.as_ref()),
             Self::Folder(place) => (b"folder", place.as_ref(), "".as_ref()),
             Self::Tag { tag, id } => (b"tag", tag.as_ref(), id.as_deref().unwrap_or_default().as_ref()),
+            Self::Fetched { tag, id } => {
+                (b"fetched", tag.as_ref(), id.as_deref().unwrap_or_default().as_ref())
+            }
             Self::Committed => (b"committed", "".as_ref(), "".as_ref()),
         };
         [kind, one.as_bytes(), other.as_bytes(), b""].join(&0)
@@ -84,22 +92,32 @@ impl Undo {
         let fields: Vec<&[u8]> = journal[..whole].split(|byte| *byte == 0).collect();
         let path = |field: &[u8]| PathBuf::from(OsStr::from_bytes(field));
         let text = |field: &[u8]| String::from_utf8_lossy(field).into_owned();
+        let id = |field: &[u8]| Some(text(field)).filter(|id| !id.is_empty());
         let records = fields.chunks_exact(3).filter_map(|record| {
             Some(match record[0] {
                 b"discard" => Self::Discard(path(record[1])),
                 b"unlink" => Self::Unlink { place: path(record[1]), target: path(record[2]) },
                 b"restore" => Self::Restore { backup: path(record[1]), place: path(record[2]) },
                 b"folder" => Self::Folder(path(record[1])),
-                b"tag" => {
-                    let id = Some(text(record[2])).filter(|id| !id.is_empty());
-                    Self::Tag { tag: text(record[1]), id }
-                }
+                b"tag" => Self::Tag { tag: text(record[1]), id: id(record[2]) },
+                b"fetched" => Self::Fetched { tag: text(record[1]), id: id(record[2]) },
                 b"committed" => Self::Committed,
                 _ => return None,
             })
         });
         records.collect()
     }
+}
+
+/// Has a name lead to an image again, or to none; gives the id of the one that had it meanwhile.
+fn restore_tag(tag: &str, id: Option<&str>, store: &dyn ImageStore) -> Result<Option<String>, ChangeError> {
+    let meanwhile = store.find(tag)?.map(|found| found.id).filter(|found| Some(found.as_str()) != id);
+    match (id, &meanwhile) {
+        (Some(id), _) => store.tag(id, tag)?,
+        (None, Some(_)) => store.untag(tag)?,
+        (None, None) => {}
+    }
+    Ok(meanwhile)
 }
 
 fn restore(backup: &Path, place: &Path) -> Result<(), ChangeError> {
@@ -153,13 +171,14 @@ mod tests {
             Undo::Folder("/d".into()),
             Undo::Tag { tag: "t".into(), id: Some("1".into()) },
             Undo::Tag { tag: "t".into(), id: None },
+            Undo::Fetched { tag: "t".into(), id: Some("1".into()) },
             Undo::Committed,
         ];
         let journal: Vec<u8> = records.iter().flat_map(Undo::encode).collect();
         assert_eq!(Undo::decode(&journal), records);
         let last = Undo::Committed.encode().len();
         for cut in 1..=last {
-            assert_eq!(Undo::decode(&journal[..journal.len() - cut]), records[..6], "cut {cut}");
+            assert_eq!(Undo::decode(&journal[..journal.len() - cut]), records[..7], "cut {cut}");
         }
         assert!(Undo::decode(b"").is_empty());
     }

@@ -18,6 +18,12 @@ pub struct Image {
     /// Its names in the store.
     #[serde(default)]
     pub repo_tags: Option<Vec<String>>,
+    /// The digest of the manifest it was fetched with.
+    #[serde(default)]
+    pub digest: String,
+    /// Names with the digests that registries have it by.
+    #[serde(default)]
+    pub repo_digests: Option<Vec<String>>,
     /// What it is made to run.
     #[serde(default)]
     pub config: Option<Config>,
@@ -48,6 +54,20 @@ impl Image {
         let config = self.config.as_ref();
         let words = config.into_iter().flat_map(|config| [&config.entrypoint, &config.cmd]);
         words.flatten().any(|words| !words.is_empty())
+    }
+
+    /// The digests of its manifests, `sha256:...`, without repetition. An image for several machines has that of the
+    /// list as well.
+    #[must_use]
+    pub fn digests(&self) -> Vec<String> {
+        let named = self.repo_digests.iter().flatten().filter_map(|name| Some(name.split_once('@')?.1));
+        let mut digests: Vec<String> = Vec::new();
+        for digest in std::iter::once(self.digest.as_str()).chain(named).filter(|digest| !digest.is_empty()) {
+            if !digests.iter().any(|known| known == digest) {
+                digests.push(digest.to_owned());
+            }
+        }
+        digests
     }
 }
 
@@ -168,6 +188,14 @@ impl Podman {
     /// Podman could not be run; its status is returned as it is.
     pub fn pull(&self, uri: &OsStr) -> Result<ExitStatus, ToolError> {
         show(self.command(["pull", "--"]).arg(uri))
+    }
+
+    /// Fetches what a registry has under a reference now, silently.
+    ///
+    /// # Errors
+    /// Podman's own failure.
+    pub fn fetch(&self, reference: &str) -> Result<(), ToolError> {
+        capture(&mut self.command(["pull", "--quiet", "--", reference])).map(drop)
     }
 
     /// Reads a file in the root of an image, at most `most` bytes of it. Nothing of the image runs: the file is looked
