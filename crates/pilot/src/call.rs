@@ -2,12 +2,13 @@
 
 use crate::elevate::{ask, lend};
 use crate::ending::{Ending, Refusal};
-use crate::{install, report, run};
+use crate::{direct, install, report, run};
 use flake_core::caller::Caller;
 use flake_core::gap;
 use flake_core::launch::{self, ResolveError, Rights};
 use flake_core::place::Scope;
 use flake_core::registry::Registry;
+use flake_core::straight;
 use flake_core::words::{LauncherOption, Words};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -44,10 +45,16 @@ pub(crate) fn run(words: &[OsString]) -> Result<Ending, Refusal> {
     if let Some(warning) = &launch.warning {
         report::notice(words, warning);
     }
-    let places = registry.user.as_ref().unwrap_or(&registry.system);
-    let engine = run::engine(&registration, places)?;
-    run::run(&engine, &launch, &places.state_dir, || {
+    let setting_up = || {
         let text = format!("setting up {}", launch.name.as_str());
         if is_told { report::say(words, &text) } else { report::notice(words, &text) }
-    })
+    };
+    let places = registry.own();
+    if straight::why_not(flake, &caller).is_none()
+        && let Some(ending) = direct::run(&registration, &launch, places, setting_up)?
+    {
+        return Ok(ending);
+    }
+    let engine = run::engine(&registration, places)?;
+    run::run(&engine, &launch, &places.state_dir, setting_up)
 }

@@ -24,3 +24,8 @@ pub(crate) fn agent() -> io::Result<PathBuf> {
 pub(crate) fn privileged() -> io::Result<PathBuf> {
     Ok(env::current_exe()?.with_file_name("podman-pilot"))
 }
+
+/// The management command.
+pub(crate) fn management() -> io::Result<PathBuf> {
+    Ok(env::current_exe()?.with_file_name("flake-ctl"))
+}

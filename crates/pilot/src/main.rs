@@ -2,6 +2,7 @@
 //! stands for, has the engine run the application, and ends as the application did.
 
 mod call;
+mod direct;
 mod elevate;
 mod ending;
 mod install;

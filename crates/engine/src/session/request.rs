@@ -56,7 +56,9 @@ pub fn exec(launch: &Launch, becomes: bool, streams: &Streams, surroundings: &Su
     }
 }
 
-fn account(identity: &Identity) -> Account {
+/// The account that an identity is inside.
+#[must_use]
+pub fn account(identity: &Identity) -> Account {
     Account {
         uid: identity.uid,
         gid: identity.gid,
