@@ -1,12 +1,13 @@
 //! The command's process, from fork to exec.
 
-use crate::{confine, privileges};
-use flake_plan::Process;
-use flake_plan::Seccomp;
+use crate::call::Call;
+use crate::terminal::Terminal;
+use crate::{confine, privileges, root};
+use flake_inside::account;
+use flake_plan::Recipe;
 use flake_sys::exec::{Descriptors, Program, park, reset_signals};
-use flake_sys::signals::{SignalSet, set_mask};
+use flake_sys::signals::set_mask;
 use flake_sys::spawn::{SpawnError, Stage};
-use flake_wire::Ids;
 use nix::libc;
 use std::ffi::CString;
 use std::io;
@@ -15,49 +16,75 @@ use std::os::fd::{AsRawFd, OwnedFd};
 /// An error number.
 pub(crate) type Errno = i32;
 
-/// The length of a failure's report: the stage, three bytes of padding, the error number.
-pub(crate) const REPORT: usize = 8;
+/// More than a failure's report has, in bytes.
+pub(crate) const REPORT: usize = 4096;
+/// Stands in a report where a stage would, before words.
+const WORDS: u8 = u8::MAX;
 
 /// Everything that the command's process needs, made before it is.
 pub(crate) struct Prepared<'recipe> {
+    pub(crate) recipe: &'recipe Recipe,
+    pub(crate) call: Call,
+    pub(crate) terminal: Option<Terminal>,
     pub(crate) program: Program,
     pub(crate) descriptors: Descriptors,
-    pub(crate) process: &'recipe Process,
-    pub(crate) filters: &'recipe [Seccomp],
-    pub(crate) becomes: Option<Ids>,
     pub(crate) cwd: CString,
-    pub(crate) umask: u32,
-    pub(crate) ignored: SignalSet,
-    pub(crate) blocked: SignalSet,
 }
 
-/// Becomes the command, or reports the stage that failed and ends.
-pub(crate) fn execute(mut prepared: Prepared<'_>, report: &OwnedFd) -> ! {
+/// Why the command was not executed.
+#[derive(Debug)]
+pub(crate) enum Report {
+    /// There is no root for it.
+    Root(String),
+    /// Its process could not become it.
+    Program(SpawnError),
+}
+
+/// Makes the root, which takes a process that is in the namespace, and becomes the command; or reports what failed
+/// and ends.
+pub(crate) fn execute(mut prepared: Prepared<'_>, reports: &OwnedFd) -> ! {
     // Above every number that is filled below.
-    let report = park(report.as_raw_fd(), prepared.descriptors.first_free()).unwrap_or(report.as_raw_fd());
-    let Err((stage, error)) = become_command(&mut prepared);
-    let mut bytes = [0; REPORT];
-    bytes[0] = stage.code();
-    bytes[4..].copy_from_slice(&error.to_ne_bytes());
+    let reports = park(reports.as_raw_fd(), prepared.descriptors.first_free()).unwrap_or(reports.as_raw_fd());
+    // The caller's mask is for the command, not for what is made for it.
+    // SAFETY: cannot fail.
+    unsafe { libc::umask(0) };
+    let bytes = match root::enter(prepared.recipe, &prepared.call, prepared.terminal.as_ref()) {
+        Err(error) => [&[WORDS], error.to_string().as_bytes()].concat(),
+        Ok(()) => {
+            let Err((stage, error)) = become_command(&mut prepared);
+            [&[stage.code()], &error.to_ne_bytes()[..]].concat()
+        }
+    };
     // SAFETY: the buffer is as long as said; the process ends without running anything of its parent's.
     unsafe {
-        libc::write(report, bytes.as_ptr().cast(), REPORT);
+        libc::write(reports, bytes.as_ptr().cast(), bytes.len().min(REPORT));
         libc::_exit(127)
     }
 }
 
-/// The failure that [`execute`] wrote.
-pub(crate) fn read_report(bytes: [u8; REPORT]) -> SpawnError {
-    let error = i32::from_ne_bytes([bytes[4], bytes[5], bytes[6], bytes[7]]);
-    SpawnError { stage: Stage::from_code(bytes[0]), source: io::Error::from_raw_os_error(error) }
+impl Report {
+    /// What [`execute`] wrote; nothing when it became the command.
+    pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
+        let (first, rest) = bytes.split_first()?;
+        if *first == WORDS {
+            return Some(Self::Root(String::from_utf8_lossy(rest).into_owned()));
+        }
+        let error = rest.first_chunk().map_or(libc::EIO, |number| i32::from_ne_bytes(*number));
+        let source = io::Error::from_raw_os_error(error);
+        Some(Self::Program(SpawnError { stage: Stage::from_code(*first), source }))
+    }
 }
 
 fn become_command(prepared: &mut Prepared<'_>) -> Result<std::convert::Infallible, (Stage, Errno)> {
-    let process = prepared.process;
+    let Prepared { recipe, call, .. } = prepared;
+    let process = &recipe.process;
+    if let Some(account) = &call.account {
+        account::make(account);
+    }
     let confined = |error| (Stage::Confine, error);
-    reset_signals(prepared.ignored);
+    reset_signals(call.ignored);
     // SAFETY: cannot fail.
-    unsafe { libc::umask(prepared.umask) };
+    unsafe { libc::umask(call.umask) };
     prepared.descriptors.place().map_err(|error| (Stage::Descriptors, error))?;
     privileges::limit(&process.rlimits).map_err(confined)?;
     privileges::bound(&process.capabilities).map_err(confined)?;
@@ -68,18 +95,17 @@ fn become_command(prepared: &mut Prepared<'_>) -> Result<std::convert::Infallibl
     if process.no_new_privileges {
         privileges::renounce().map_err(confined)?;
     } else {
-        confine::filter(prepared.filters).map_err(confined)?;
+        confine::filter(&recipe.seccomp).map_err(confined)?;
     }
-    privileges::assume(process, prepared.becomes.as_ref()).map_err(|error| (Stage::User, error))?;
+    privileges::assume(process, call.becomes.as_ref()).map_err(|error| (Stage::User, error))?;
     if process.no_new_privileges {
-        confine::filter(prepared.filters).map_err(confined)?;
+        confine::filter(&recipe.seccomp).map_err(confined)?;
     }
     // SAFETY: the string ends in NUL.
     if unsafe { libc::chdir(prepared.cwd.as_ptr()) } < 0 {
         return Err((Stage::Directory, last_error()));
     }
-    set_mask(prepared.blocked)
-        .map_err(|error| (Stage::Process, error.raw_os_error().unwrap_or(libc::EIO)))?;
+    set_mask(call.blocked).map_err(|error| (Stage::Process, error.raw_os_error().unwrap_or(libc::EIO)))?;
     Err((Stage::Execute, prepared.program.execute()))
 }
 

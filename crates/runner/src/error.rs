@@ -40,6 +40,9 @@ pub enum RunError {
         /// Why.
         source: io::Error,
     },
+    /// The root could not be put together.
+    #[error("{0}")]
+    Root(String),
     /// The program could not be run.
     #[error("{}", .0.message)]
     Program(Failure),

@@ -1,10 +1,9 @@
 //! Staying until the command has ended: signals that are for it, and stops.
 
-use crate::child::{REPORT, read_report};
+use crate::child::{REPORT, Report};
 use crate::init::QUESTION;
 use flake_sys::inherited;
 use flake_sys::signals::{self, Received, SignalFd, SignalSet, is_stop};
-use flake_sys::spawn::SpawnError;
 use nix::libc;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{FileType, fstat};
@@ -43,7 +42,7 @@ pub(crate) struct Foreground {
 
 impl Foreground {
     /// Waits for the end.
-    pub(crate) fn stay(&mut self) -> io::Result<Result<End, SpawnError>> {
+    pub(crate) fn stay(&mut self) -> io::Result<Result<End, Report>> {
         let mut failure = None;
         loop {
             self.wait_for_something()?;
@@ -52,14 +51,14 @@ impl Foreground {
                 match read(report, &mut bytes) {
                     // Still on its way.
                     Err(Errno::AGAIN | Errno::INTR) => {}
-                    Ok(REPORT) => {
-                        failure = Some(read_report(bytes));
+                    Ok(count) => {
+                        failure = Report::read(&bytes[..count]);
                         self.report = None;
+                        if failure.is_none() {
+                            self.let_go();
+                        }
                     }
-                    Ok(_) | Err(_) => {
-                        self.report = None;
-                        self.let_go();
-                    }
+                    Err(_) => self.report = None,
                 }
             }
             while let Some(received) = self.signals.next_signal()? {

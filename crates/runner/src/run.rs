@@ -1,15 +1,16 @@
 //! One call, from the plan to the end of the command.
 
 use crate::call::{Call, Words};
-use crate::child::{self, Prepared};
+use crate::child::{self, Prepared, Report};
 use crate::error::{RunError, system};
 use crate::foreground::{self, Foreground};
 use crate::init::{self, Init};
 use crate::terminal::Terminal;
-use crate::{layers, network, root, user_namespace};
-use flake_inside::{account, program};
+use crate::{layers, network, user_namespace};
+use flake_inside::program;
 use flake_plan::{Hostname, Process, Recipe};
 use flake_sys::exec::{Descriptors, Program};
+use flake_sys::signals::SignalFd;
 use flake_wire::{Failure, FailureKind};
 use nix::unistd::{ForkResult, fork};
 use rustix::fs::{Mode, OFlags, open};
@@ -50,11 +51,7 @@ pub fn run(recipe: &Recipe, call: Call, started: impl FnOnce()) -> Result<End, R
     if let Hostname::Name(name) = &recipe.hostname {
         sethostname(name.as_bytes()).map_err(system("set the host name"))?;
     }
-    root::enter(recipe, &call, terminal.as_ref())?;
-    if let Some(account) = &call.account {
-        account::make(account);
-    }
-    start(recipe, call, signals, null, foreground_of, started)
+    start(recipe, call, terminal, (signals, null, foreground_of), started)
 }
 
 fn namespaces(recipe: &Recipe) -> UnshareFlags {
@@ -79,19 +76,18 @@ fn foreground_terminal(descriptors: &[(u16, OwnedFd)]) -> Option<OwnedFd> {
     fcntl_dupfd_cloexec(&descriptors.iter().find(in_front)?.1, 3).ok()
 }
 
-/// Starts the init and the command in the root, and stays until the command has ended.
+/// Starts the init and the command, and stays until the command has ended.
 fn start(
     recipe: &Recipe,
     call: Call,
-    signals: flake_sys::signals::SignalFd,
-    null: OwnedFd,
-    terminal: Option<OwnedFd>,
+    terminal: Option<Terminal>,
+    (signals, null, in_front): (SignalFd, OwnedFd, Option<OwnedFd>),
     started: impl FnOnce(),
 ) -> Result<End, RunError> {
     let words = words(&call.words, &recipe.process)?;
     let env = environment(&recipe.process, &call.env);
     let cwd = call.cwd.as_deref().unwrap_or(&recipe.process.cwd).as_os_str().as_bytes().to_vec();
-    let prepared = prepare(recipe, call, &words, &env, &cwd)?;
+    let prepared = prepare(recipe, call, terminal, &words, &env, &cwd)?;
     let pipe = |flags| pipe_with(flags | PipeFlags::CLOEXEC).map_err(system("make a pipe"));
     let ((report, reports), (answers, answered)) = (pipe(PipeFlags::NONBLOCK)?, pipe(PipeFlags::empty())?);
     let launcher = pidfd_open(getpid(), PidfdFlags::empty()).map_err(system("watch this process"))?;
@@ -101,7 +97,7 @@ fn start(
     let Some(init) = new_process()? else { init::run(&of_init) };
     drop(of_init);
     let report = Some(report);
-    let mut family = Foreground { signals, init, command: init, report, answers, null, terminal };
+    let mut family = Foreground { signals, init, command: init, report, answers, null, terminal: in_front };
     match new_process() {
         Ok(Some(command)) => family.command = command,
         Ok(None) => child::execute(prepared, &reports),
@@ -114,8 +110,10 @@ fn start(
     started();
     let end = family.stay();
     family.clear_up();
-    end.map_err(system("wait for the command"))?
-        .map_err(|error| RunError::Program(program::failure(&words[0], Some(&cwd), &error)))
+    end.map_err(system("wait for the command"))?.map_err(|report| match report {
+        Report::Root(text) => RunError::Root(text),
+        Report::Program(error) => RunError::Program(program::failure(&words[0], Some(&cwd), &error)),
+    })
 }
 
 /// Forks; none in the new process.
@@ -129,7 +127,8 @@ fn new_process() -> Result<Option<Pid>, RunError> {
 
 fn prepare<'recipe>(
     recipe: &'recipe Recipe,
-    call: Call,
+    mut call: Call,
+    terminal: Option<Terminal>,
     words: &[Vec<u8>],
     env: &BTreeMap<Vec<u8>, Vec<u8>>,
     cwd: &[u8],
@@ -144,14 +143,11 @@ fn prepare<'recipe>(
     );
     Ok(Prepared {
         program: program.map_err(system("run the command"))?,
-        descriptors: Descriptors::new(call.descriptors),
-        process: &recipe.process,
-        filters: &recipe.seccomp,
-        becomes: call.becomes,
+        descriptors: Descriptors::new(std::mem::take(&mut call.descriptors)),
         cwd: CString::new(cwd).map_err(|_| nul("the working directory"))?,
-        umask: call.umask,
-        ignored: call.ignored,
-        blocked: call.blocked,
+        recipe,
+        call,
+        terminal,
     })
 }
 
