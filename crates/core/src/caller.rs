@@ -1,5 +1,6 @@
 //! Who calls, from where, with what around.
 
+use flake_tools::users;
 use std::collections::BTreeMap;
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -58,12 +59,12 @@ impl Caller {
     /// # Errors
     /// The name service's.
     pub fn with_id(uid: u32, gid: u32) -> io::Result<Self> {
-        let entry = flake_sys::user::by_uid(uid)?;
+        let entry = users::by_uid(uid).map_err(io::Error::other)?;
         let (name, gecos, home, shell) = match entry {
             Some(entry) => (entry.name, entry.gecos.to_string_lossy().into_owned(), entry.home, entry.shell),
             None => (uid.to_string(), String::new(), PathBuf::from("/"), PathBuf::from("/bin/sh")),
         };
-        let group = flake_sys::user::group_name(gid)?.unwrap_or_else(|| gid.to_string());
+        let group = users::group_name(gid).map_err(io::Error::other)?.unwrap_or_else(|| gid.to_string());
         Ok(Self {
             group,
             uid,

@@ -120,7 +120,7 @@ fn strings(words: impl IntoIterator<Item = OsString>) -> Result<Vec<CString>, En
 
 /// The user's name, when neither file of subordinate ids has a line for them.
 fn user_without_subordinate_ids(uid: u32) -> Option<String> {
-    let name = flake_sys::user::by_uid(uid).ok()?.map_or_else(|| uid.to_string(), |entry| entry.name);
+    let name = flake_tools::users::by_uid(uid).ok()?.map_or_else(|| uid.to_string(), |entry| entry.name);
     let has_line = |file: &str| {
         std::fs::read_to_string(file).is_ok_and(|text| {
             text.lines()

@@ -1,22 +1,20 @@
 //! Checks with the rights of another user.
 
 use nix::libc;
-use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 /// Whether a user could go into a folder, which decides whether a process of theirs may have it as its
-/// working directory. For a process with root's rights and one thread.
+/// working directory; `theirs` are all groups that the user is in. For a process with root's rights and one thread.
 ///
 /// # Errors
 /// What the kernel says to a change of identity, or that the answer is no.
-pub fn may_enter(folder: BorrowedFd<'_>, user: &str, uid: u32, gid: u32) -> io::Result<()> {
-    let name = CString::new(user)?;
+pub fn may_enter(folder: BorrowedFd<'_>, uid: u32, gid: u32, theirs: &[u32]) -> io::Result<()> {
     let own = groups()?;
-    // SAFETY: the name ends in NUL; the others are plain numbers. The process has one thread, and
+    // SAFETY: pointer and length are of a live slice; the others are plain numbers. The process has one thread, and
     // everything is changed back before anything else happens; where that fails it cannot go on.
     unsafe {
-        if libc::initgroups(name.as_ptr(), gid) != 0 {
+        if libc::setgroups(theirs.len(), theirs.as_ptr()) != 0 {
             return Err(io::Error::last_os_error());
         }
         let own_gid = libc::setfsgid(gid);
@@ -64,7 +62,7 @@ mod tests {
         let open = File::open(folder.path()).unwrap();
         for (mode, expected) in [(0o700, false), (0o711, true)] {
             fs::set_permissions(folder.path(), Permissions::from_mode(mode)).unwrap();
-            assert_eq!(may_enter(open.as_fd(), "nobody", 65534, 65534).is_ok(), expected, "{mode:o}");
+            assert_eq!(may_enter(open.as_fd(), 65534, 65534, &[65534]).is_ok(), expected, "{mode:o}");
             fs::write(folder.path().join("file"), "root again").unwrap();
         }
     }

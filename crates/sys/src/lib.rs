@@ -20,4 +20,3 @@ pub mod reap;
 pub mod reason;
 pub mod signals;
 pub mod spawn;
-pub mod user;

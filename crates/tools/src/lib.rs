@@ -6,6 +6,7 @@ mod program;
 mod run;
 pub mod skopeo;
 pub mod sudo;
+pub mod users;
 
 pub use program::Program;
 pub use run::{ToolError, capture, reason, show};

@@ -32,6 +32,14 @@ pub enum ToolError {
         /// Why.
         source: io::Error,
     },
+    /// A file that says the same as the program cannot be read.
+    #[error("cannot read {file}: {source}")]
+    File {
+        /// The file.
+        file: String,
+        /// Why.
+        source: io::Error,
+    },
     /// It is older than what is supported.
     #[error("{program} {found} is too old, {minimum} is needed")]
     TooOld {

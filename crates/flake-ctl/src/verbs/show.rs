@@ -6,6 +6,10 @@ use crate::output::{self, Row};
 use crate::report::Exit;
 use crate::session::Session;
 use flake_core::launch::label::{CONFIG, NAME, USER};
+use flake_core::pin::Pin;
+use flake_core::place::{Places, pinned_tag};
+use flake_core::reference::with_tag;
+use flake_schema::FlakeName;
 use flake_tools::podman::{Container, ContainerState};
 use serde::Serialize;
 
@@ -46,14 +50,19 @@ impl Row for Line {
 
 pub(crate) fn run(args: &ShowArgs) -> Result<Exit, Failure> {
     let session = Session::open()?;
-    let mut lines: Vec<Line> =
-        session.store.podman()?.containers_with_label(NAME)?.iter().map(line).collect();
+    let mut lines: Vec<Line> = session
+        .store
+        .podman()?
+        .containers_with_label(NAME)?
+        .iter()
+        .map(|found| line(found, &session.places))
+        .collect();
     lines.sort_by(|one, other| (&one.name, &one.id).cmp(&(&other.name, &other.id)));
     output::rows(&lines, args.format)?;
     Ok(Exit::Done)
 }
 
-fn line(container: &Container) -> Line {
+fn line(container: &Container, places: &Places) -> Line {
     let label = |name| container.label(name).map(str::to_owned);
     Line {
         name: label(NAME),
@@ -64,13 +73,23 @@ fn line(container: &Container) -> Line {
             ContainerState::Stopped => "stopped",
             ContainerState::Unknown => "unknown",
         },
-        image: container.image.clone(),
+        image: image(container, places),
         config: label(CONFIG),
     }
 }
 
 /// The label holds the number.
 fn user_name(id: String) -> String {
-    let entry = id.parse().ok().and_then(|id| flake_sys::user::by_uid(id).ok()?);
+    let entry = id.parse().ok().and_then(|id| flake_tools::users::by_uid(id).ok()?);
     entry.map_or(id, |entry| entry.name)
+}
+
+/// The name that the flake file has for the image, not that of the tag which keeps it.
+fn image(container: &Container, places: &Places) -> String {
+    let named = || {
+        let name: FlakeName = container.label(NAME)?.parse().ok()?;
+        let tag = with_tag(&pinned_tag(&name, places.scope));
+        Pin::read(places, &name).filter(|_| container.image == tag).map(|pin| with_tag(&pin.reference))
+    };
+    named().unwrap_or_else(|| container.image.clone())
 }

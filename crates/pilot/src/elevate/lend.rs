@@ -19,6 +19,7 @@ use flake_sys::pin::Pin;
 use flake_sys::reason::reason;
 use flake_sys::signals::SignalSet;
 use flake_sys::{access, peer};
+use flake_tools::users::groups_of;
 use flake_wire::{Handed, Handoff, REPLY_MAX, Request, VERSION};
 use rustix::fs::{FileType, fstat};
 use std::env;
@@ -120,7 +121,7 @@ fn accept(
     uid: u32,
     shares_cwd: bool,
 ) -> Result<(Streams, Caller, Option<Pin>), Refusal> {
-    let entry = flake_sys::user::by_uid(uid).ok().flatten();
+    let entry = flake_tools::users::by_uid(uid).ok().flatten();
     let entry = entry.ok_or_else(|| refuse("the caller has no passwd entry"))?;
     let mut caller = Caller::with_id(uid, entry.gid).map_err(|error| refuse(&error.to_string()))?;
     let mut pin = None;
@@ -162,7 +163,8 @@ fn enterable(folder: &OwnedFd, user: &str, uid: u32, gid: u32) -> Result<Option<
     if stat.st_nlink == 0 {
         return Ok(None);
     }
-    access::may_enter(folder.as_fd(), user, uid, gid).map_err(|error| {
+    let groups = groups_of(user, gid).map_err(|error| refuse(&error.to_string()))?;
+    access::may_enter(folder.as_fd(), uid, gid, &groups).map_err(|error| {
         refuse(&format!("the working directory is closed to the caller: {}", reason(&error)))
     })?;
     fs::read_link(format!("/proc/self/fd/{}", folder.as_raw_fd()))
