@@ -1,7 +1,8 @@
 //! Everything that is read of podman's container while there is one.
 
 use crate::PlannerError;
-use flake_tools::podman::{Inspection, OwnFile, OwnKind, Podman};
+use crate::layers;
+use flake_tools::podman::{Inspection, OwnKind, Podman};
 use rustix::fs::{FileType, Mode, OFlags, fstat, open};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -15,6 +16,9 @@ const FILE_MOST: u64 = 64 << 10;
 /// The largest specification, in bytes; the default seccomp profile makes up most of the usual 11 KiB.
 const SPECIFICATION_MOST: u64 = 16 << 20;
 
+/// The files in which podman adds the user of a container that the image does not know, below its writable layer.
+pub(crate) const ACCOUNTS: [&str; 2] = ["etc/group", "etc/passwd"];
+
 /// What was read.
 #[derive(Debug)]
 pub(crate) struct Captured {
@@ -26,20 +30,13 @@ pub(crate) struct Captured {
     pub(crate) mounts: Vec<u8>,
     /// The maps of user and group ids of podman's namespace for a user who is not root, as texts of the kernel.
     pub(crate) maps: Option<(String, String)>,
-    /// What of the container's own directories is mounted.
+    /// What of the container's own directories is mounted, and what podman wrote into its writable layer.
     pub(crate) own: BTreeMap<PathBuf, OwnKind>,
-    /// The image's words that a call replaces.
-    pub(crate) command: Vec<String>,
 }
 
 impl Captured {
     /// Has podman make the container, reads everything, and has it removed.
-    pub(crate) fn take(
-        podman: &Podman,
-        words: &[OsString],
-        image: &str,
-        is_root: bool,
-    ) -> Result<Self, PlannerError> {
+    pub(crate) fn take(podman: &Podman, words: &[OsString], is_root: bool) -> Result<Self, PlannerError> {
         let specimen = podman.specimen(words)?;
         let container = specimen.inspect()?;
         let path = &container.specification;
@@ -49,18 +46,20 @@ impl Captured {
         let process = PathBuf::from("/proc").join(container.state.pid.to_string());
         let mounts = read_most(&process.join("mountinfo"), SPECIFICATION_MOST)?;
         let maps = if is_root { None } else { Some(maps(podman, &specification, &process)?) };
-        let sources = own_sources(&specification, &container.id);
+        let mut sources = own_sources(&specification, &container.id);
+        let upper = layers::upper(&mounts);
         let own = if is_root {
-            let look = |path: PathBuf| look(&path).map(|kind| (path, kind));
-            sources.into_iter().map(look).collect::<Result<_, _>>()?
-        } else if sources.is_empty() {
-            BTreeMap::new()
+            sources.extend(upper.iter().flat_map(|upper| ACCOUNTS.map(|file| upper.join(file))));
+            let mut own = BTreeMap::new();
+            for path in sources {
+                own.extend(look(&path)?.map(|kind| (path, kind)));
+            }
+            own
         } else {
-            let files = podman.unshare_read_all(&sources, FILE_MOST)?;
-            files.into_iter().map(|OwnFile { path, kind }| (path, kind)).collect()
+            sources.extend(upper);
+            podman.unshare_read_all(&sources, FILE_MOST)?
         };
-        let config = podman.image_inspect(image)?.config.unwrap_or_default();
-        Ok(Self { specification, container, mounts, maps, own, command: config.cmd.unwrap_or_default() })
+        Ok(Self { specification, container, mounts, maps, own })
     }
 }
 
@@ -104,11 +103,15 @@ fn read_most(path: &Path, most: u64) -> Result<Vec<u8>, PlannerError> {
     Ok(bytes)
 }
 
-/// What is at a path that root can look at itself.
-fn look(path: &Path) -> Result<OwnKind, PlannerError> {
+/// What is at a path that root can look at itself, if anything is.
+fn look(path: &Path) -> Result<Option<OwnKind>, PlannerError> {
     let found = || -> io::Result<OwnKind> {
-        if fs::symlink_metadata(path)?.is_dir() {
+        let metadata = fs::symlink_metadata(path)?;
+        if metadata.is_dir() {
             return Ok(OwnKind::Folder);
+        }
+        if !metadata.is_file() {
+            return Ok(OwnKind::Other);
         }
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = open(path, flags, Mode::empty())?;
@@ -121,5 +124,9 @@ fn look(path: &Path) -> Result<OwnKind, PlannerError> {
         File::from(file).take(FILE_MOST).read_to_end(&mut content)?;
         Ok(OwnKind::File(content, stat.st_mode & 0o7777))
     };
-    found().map_err(|source| PlannerError::Read { path: path.to_owned(), source })
+    match found() {
+        Ok(kind) => Ok(Some(kind)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(PlannerError::Read { path: path.to_owned(), source }),
+    }
 }

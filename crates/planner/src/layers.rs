@@ -15,18 +15,12 @@ const DROPPED: [&str; 8] = ["rw", "ro", "seclabel", "upperdir", "uuid", "volatil
 
 /// The layers. `store` is the folder that paths are relative to where podman had too many for one call.
 pub(crate) fn layers(mounts: &[u8], driver: &str, store: &Path) -> Result<Layers, Reason> {
-    let root = mounts.split(|byte| *byte == b'\n').filter_map(Line::parse).rfind(|line| line.point == b"/");
-    let root = root.ok_or("a root that is not mounted")?;
-    if root.kind != b"overlay" {
+    let root = root(mounts).ok_or("a root that is not mounted")?;
+    if driver != "overlay" || !root.is_overlay() {
         return Err(other_store(driver, root.kind));
     }
     let mut layers = Layers { folders: Vec::new(), options: Vec::new() };
-    for option in root.options.split(|byte| *byte == b',') {
-        let (name, value) = match option.iter().position(|byte| *byte == b'=') {
-            Some(at) => (&option[..at], Some(unescaped(&option[at + 1..]))),
-            None => (option, None),
-        };
-        let name = String::from_utf8_lossy(name).into_owned();
+    for (name, value) in root.options() {
         match (name.as_str(), value) {
             ("lowerdir", Some(value)) => layers.folders.extend(folders(&value, store)),
             ("lowerdir+", Some(value)) => layers.folders.push(store.join(OsString::from_vec(value))),
@@ -45,6 +39,17 @@ pub(crate) fn layers(mounts: &[u8], driver: &str, store: &Path) -> Result<Layers
     }
 }
 
+/// The writable layer.
+pub(crate) fn upper(mounts: &[u8]) -> Option<PathBuf> {
+    let root = root(mounts).filter(Line::is_overlay)?;
+    let found = root.options().find_map(|(name, value)| value.filter(|_| name == "upperdir"));
+    found.map(|upper| PathBuf::from(OsString::from_vec(upper))).filter(|upper| upper.is_absolute())
+}
+
+fn root(mounts: &[u8]) -> Option<Line<'_>> {
+    mounts.split(|byte| *byte == b'\n').filter_map(Line::parse).rfind(|line| line.point == b"/")
+}
+
 fn other_store(driver: &str, kind: &[u8]) -> Reason {
     if driver == "vfs" {
         return "podman's storage driver vfs, which copies the whole image for each container; \
@@ -56,6 +61,7 @@ fn other_store(driver: &str, kind: &[u8]) -> Reason {
 
 /// A line of mountinfo, as far as it matters.
 struct Line<'a> {
+    root: &'a [u8],
     point: &'a [u8],
     kind: &'a [u8],
     options: &'a [u8],
@@ -64,11 +70,26 @@ struct Line<'a> {
 impl<'a> Line<'a> {
     fn parse(line: &'a [u8]) -> Option<Self> {
         let mut fields = line.split(|byte| *byte == b' ');
-        let point = fields.nth(4)?;
+        let (root, point) = (fields.nth(3)?, fields.next()?);
         // Optional fields end with a dash.
         fields.find(|field| *field == b"-")?;
         let (kind, options) = (fields.next()?, fields.nth(1)?);
-        Some(Self { point, kind, options })
+        Some(Self { root, point, kind, options })
+    }
+
+    /// A part of another overlay is none: a plain folder can be on one.
+    fn is_overlay(&self) -> bool {
+        self.kind == b"overlay" && self.root == b"/"
+    }
+
+    fn options(&self) -> impl Iterator<Item = (String, Option<Vec<u8>>)> + use<'a> {
+        self.options.split(|byte| *byte == b',').map(|option| {
+            let (name, value) = match option.iter().position(|byte| *byte == b'=') {
+                Some(at) => (&option[..at], Some(unescaped(&option[at + 1..]))),
+                None => (option, None),
+            };
+            (String::from_utf8_lossy(name).into_owned(), value)
+        })
     }
 }
 
@@ -149,5 +170,10 @@ mod tests {
         assert!(reason.0.contains("(500)"), "{}", reason.0);
         let vfs = layers(b"9 8 8:1 /x / rw - ext4 /dev/vda rw\n", "vfs", Path::new("/")).unwrap_err();
         assert!(vfs.0.contains("storage.conf"), "{}", vfs.0);
+        let part = b"9 8 0:57 /vfs/dir/x / rw - overlay overlay rw,lowerdir=/,upperdir=/u,workdir=/w\n";
+        assert!(layers(part, "vfs", Path::new("/")).is_err() && upper(part).is_none());
+        let fuse =
+            layers(b"9 8 0:9 / / rw - fuse.fuse-overlayfs x rw\n", "overlay", Path::new("/")).unwrap_err();
+        assert_eq!(fuse.0, "a root on fuse.fuse-overlayfs instead of the kernel's overlayfs");
     }
 }

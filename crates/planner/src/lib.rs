@@ -8,6 +8,7 @@
 mod captured;
 mod error;
 mod layers;
+mod options;
 mod recipe;
 mod seccomp;
 mod spec;
@@ -32,18 +33,22 @@ pub fn make(launch: &Launch, podman: &Podman, files: Vec<Source>, home: &Path) -
     let words = flake_engine::podman::created(launch, is_root)?;
     // Before podman looks at it: what changes from here on makes the plan old.
     let basis = Basis::now(files, home);
-    podman.remove_left_specimens()?;
-    let captured = Captured::take(podman, &words, &launch.image, is_root)?;
-    let keeps_command = !launch.options.iter().any(|word| replaces_entrypoint(word));
-    let way = match recipe::recipe(&captured, keeps_command) {
+    let image = podman.image_inspect(&launch.image)?;
+    let found = match options::check(&launch.options) {
+        Ok(()) => {
+            podman.remove_left_specimens()?;
+            let captured = Captured::take(podman, &words, is_root)?;
+            let command = match options::replace_entrypoint(&launch.options) {
+                true => Vec::new(),
+                false => image.config.unwrap_or_default().cmd.unwrap_or_default(),
+            };
+            recipe::recipe(&captured, command)
+        }
+        Err(reason) => Err(reason),
+    };
+    let way = match found {
         Ok(recipe) => Way::Runner(Box::new(recipe)),
         Err(reason) => Way::Agent { reason: reason.0 },
     };
-    let uid = rustix::process::geteuid().as_raw();
-    Ok(Plan { uid, words, basis, image_id: captured.container.image, way })
-}
-
-/// With an entrypoint of its own a container has no command of the image's (podman-run(1)).
-fn replaces_entrypoint(word: &str) -> bool {
-    word == "--entrypoint" || word.starts_with("--entrypoint=")
+    Ok(Plan { uid: rustix::process::geteuid().as_raw(), words, basis, image_id: image.id, way })
 }

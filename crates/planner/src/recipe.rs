@@ -6,12 +6,12 @@ use crate::layers::layers;
 use crate::seccomp;
 use crate::spec::{devices, known, mounts, namespaces, process, resources};
 use crate::users::user_space;
-use flake_plan::{Recipe, UserSpace};
+use flake_plan::Recipe;
 use oci_spec::runtime::Spec;
 use std::path::{Path, PathBuf};
 
-/// Turns podman's specification into a recipe. `keeps_command`: a call without words runs the image's command.
-pub(crate) fn recipe(captured: &Captured, keeps_command: bool) -> Result<Recipe, Reason> {
+/// Turns podman's specification into a recipe. A call without words of its own runs `command`.
+pub(crate) fn recipe(captured: &Captured, command: Vec<String>) -> Result<Recipe, Reason> {
     let container = &captured.container;
     if container.host_config.privileged {
         return Err("--privileged".into());
@@ -24,22 +24,20 @@ pub(crate) fn recipe(captured: &Captured, keeps_command: bool) -> Result<Recipe,
     let is_rootful = captured.maps.is_none();
 
     let spaces = namespaces::namespaces(linux.namespaces().as_deref().unwrap_or_default())?;
-    resources::check(linux.resources().as_ref())?;
+    // Without root podman joins a network to the namespace only when the container starts.
+    if spaces.made.network && container.host_config.network_mode != "none" {
+        return Err("a private network".into());
+    }
+    resources::check(linux.resources().as_ref(), linux.devices().as_deref().unwrap_or_default())?;
     namespaces::check_propagation(linux.rootfs_propagation().as_deref())?;
     let program = spec.process().as_ref().ok_or("a specification without a process")?;
-    let (process, init) = process::process(program, is_rootful)?;
-    let process = flake_plan::Process {
-        command: if keeps_command { captured.command.clone() } else { Vec::new() },
-        ..process
-    };
-    let mut found_devices = devices::devices(linux.devices().as_deref().unwrap_or_default())?;
-    let mounts =
-        mounts::mounts(spec.mounts().as_deref().unwrap_or_default(), &init, captured, &mut found_devices)?;
+    let (process, init) = process::process(program, command, is_rootful)?;
+    let mut devices = devices::devices(linux.devices().as_deref().unwrap_or_default())?;
+    let mounts = mounts::mounts(spec.mounts().as_deref().unwrap_or_default(), &init, captured, &mut devices)?;
     let user = user_space(linux, spaces.user, captured.maps.as_ref())?;
     // The root is `OVERLAY/ID/merged`.
     let store = root.path().ancestors().nth(2).unwrap_or(Path::new("/"));
     let paths = |paths: Option<&Vec<String>>| paths.into_iter().flatten().map(PathBuf::from).collect();
-    debug_assert!(is_rootful == (user == UserSpace::Host));
     Ok(Recipe {
         layers: layers(&captured.mounts, &container.graph_driver.name, store)?,
         is_read_only: root.readonly().unwrap_or_default(),
@@ -47,7 +45,7 @@ pub(crate) fn recipe(captured: &Captured, keeps_command: bool) -> Result<Recipe,
         namespaces: spaces.made,
         hostname: namespaces::hostname(spec.hostname().as_deref(), spaces.made.uts)?,
         mounts,
-        devices: found_devices,
+        devices,
         masked: paths(linux.masked_paths().as_ref()),
         read_only: paths(linux.readonly_paths().as_ref()),
         sysctls: namespaces::sysctls(linux.sysctl().as_ref())?,

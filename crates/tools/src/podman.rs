@@ -13,7 +13,7 @@ pub use containers::{Container, ContainerState};
 pub use images::{Image, ImageFile, SCRATCH_LABEL};
 pub use layers::{Folders, GraphDriver};
 pub use specimen::{HostConfig, Inspection, Specimen, State, Volume};
-pub use unshare::{OwnFile, OwnKind};
+pub use unshare::OwnKind;
 
 use crate::program::Program;
 use crate::run::{ToolError, capture};

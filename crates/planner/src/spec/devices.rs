@@ -40,9 +40,11 @@ pub(crate) fn device(path: &Path, source: &Path) -> Device {
     Device { path: path.to_owned(), source: source.to_owned() }
 }
 
-/// Whether the host has a character device there.
-pub(crate) fn is_device(path: &Path) -> bool {
+/// Whether the host has a device file there that can be used when it is mounted. For root the rule of the control
+/// group allows only those that are always there.
+pub(crate) fn is_usable(path: &Path, is_rootful: bool) -> bool {
     stat(path).is_ok_and(|found| FileType::from_raw_mode(found.st_mode) == FileType::CharacterDevice)
+        && (!is_rootful || ALWAYS.iter().any(|always| path == Path::new(always)))
 }
 
 /// Whether a path is below `/dev`, without a way out.

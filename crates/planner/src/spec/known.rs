@@ -81,12 +81,18 @@ const NAMED: [(&str, &str); 5] = [
 ];
 /// The annotation of a container with all rights.
 const PRIVILEGED: &str = "io.podman.annotations.privileged";
+/// How annotations begin that are options of a runtime (crun(1), "Extensions to OCI").
+const OF_RUNTIMES: &str = "run.oci.";
 
 /// Looks at every field.
 pub(crate) fn check(specification: &Value) -> Result<(), Reason> {
     let privileged = specification["annotations"][PRIVILEGED].as_str();
     if privileged.is_some_and(|value| value.eq_ignore_ascii_case("true")) {
         return Err("--privileged".into());
+    }
+    let mut annotations = specification["annotations"].as_object().into_iter().flatten();
+    if let Some((name, _)) = annotations.find(|(name, _)| name.starts_with(OF_RUNTIMES)) {
+        return Err(Reason::unknown(format_args!("the annotation {name}")));
     }
     walk(specification, &mut String::new())
 }
@@ -179,5 +185,8 @@ mod tests {
             "hooks ([].path)".replace("([]", "(prestart[]")
         );
         assert_eq!(said(&json!({"annotations": {PRIVILEGED: "TRUE"}})), "--privileged");
+        assert!(
+            said(&json!({"annotations": {"run.oci.keep_original_groups": "1"}})).contains("run.oci.keep")
+        );
     }
 }

@@ -1,10 +1,11 @@
 //! The mounts.
 
-use super::devices::{device, is_below_dev, is_device};
+use super::devices::{device, is_below_dev, is_usable};
 use super::options::Options;
-use crate::captured::{Captured, is_own};
+use crate::captured::{ACCOUNTS, Captured, is_own};
 use crate::error::Reason;
-use flake_plan::{Device, Mount, MountKind};
+use crate::layers;
+use flake_plan::{Device, Mount, MountFlags, MountKind};
 use flake_tools::podman::OwnKind;
 use oci_spec::runtime::Mount as Listed;
 use std::path::{Component, Path};
@@ -14,6 +15,8 @@ const TMPFS: [&str; 6] = ["gid", "huge", "mode", "nr_inodes", "size", "uid"];
 const DEVPTS: [&str; 5] = ["gid", "max", "mode", "ptmxmode", "uid"];
 /// Where memory is shared between processes (shm_open(3)).
 const SHM: &str = "/dev/shm";
+/// Where device files are.
+const DEV: &str = "/dev";
 
 /// The mounts in the order in which they are made: what is mounted in another mount comes after it. Device files
 /// join `devices`. Podman's init at `init` is left out.
@@ -27,6 +30,11 @@ pub(crate) fn mounts(
     let mut mounts = Vec::new();
     for listed in list.iter().filter(|listed| listed.destination() != init) {
         mounts.extend(mount(listed, captured, devices)?);
+    }
+    for account in accounts(captured)? {
+        if mounts.iter().all(|mount: &Mount| mount.destination != account.destination) {
+            mounts.push(account);
+        }
     }
     mounts.sort_by_key(|mount| mount.destination.components().count());
     Ok(mounts)
@@ -42,6 +50,20 @@ fn check_volumes(captured: &Captured) -> Result<(), Reason> {
     }
 }
 
+/// The image's accounts with the container's user among them, which podman wrote into the writable layer.
+fn accounts(captured: &Captured) -> Result<Vec<Mount>, Reason> {
+    let Some(upper) = layers::upper(&captured.mounts) else { return Ok(Vec::new()) };
+    let account = |file: &str| {
+        let destination = Path::new("/").join(file);
+        let kind = match captured.own.get(&upper.join(file))? {
+            OwnKind::File(content, mode) => MountKind::File { content: content.clone(), mode: *mode },
+            _ => return Some(Err(anew(&destination))),
+        };
+        Some(Ok(Mount { destination, kind, flags: MountFlags::default() }))
+    };
+    ACCOUNTS.into_iter().filter_map(account).collect()
+}
+
 fn mount(listed: &Listed, captured: &Captured, devices: &mut Vec<Device>) -> Result<Option<Mount>, Reason> {
     let destination = listed.destination().clone();
     let at = destination.display().to_string();
@@ -49,7 +71,11 @@ fn mount(listed: &Listed, captured: &Captured, devices: &mut Vec<Device>) -> Res
         return Err(format!("a mount at {at}").into());
     }
     let mut options = Options::read(listed.options().as_deref().unwrap_or_default(), &at)?;
-    let kind = match listed.typ().as_deref().unwrap_or_default() {
+    let kind = listed.typ().as_deref().unwrap_or_default();
+    if destination == Path::new(DEV) && kind != "tmpfs" {
+        return Err("another /dev than podman's".into());
+    }
+    let kind = match kind {
         "proc" => MountKind::Proc,
         "sysfs" => MountKind::Sys,
         "mqueue" => MountKind::Mqueue,
@@ -65,12 +91,14 @@ fn mount(listed: &Listed, captured: &Captured, devices: &mut Vec<Device>) -> Res
             }
             if is_own(source, &captured.container.id) {
                 own(source, &destination, captured)?
-            } else if options.has_devices && is_device(source) {
+            } else if options.has_devices && is_usable(source, captured.maps.is_none()) {
                 if !is_below_dev(&destination) {
                     return Err(format!("a device at {at}").into());
                 }
                 devices.push(device(&destination, source));
                 return Ok(None);
+            } else if options.wants_devices {
+                return Err(format!("devices at {at}").into());
             } else {
                 MountKind::Bind { source: source.to_owned(), is_recursive: options.is_recursive }
             }
@@ -93,6 +121,10 @@ fn own(source: &Path, destination: &Path, captured: &Captured) -> Result<MountKi
             is_copied_up: false,
         }),
         Some(OwnKind::File(content, mode)) => Ok(MountKind::File { content: content.clone(), mode: *mode }),
-        _ => Err(format!("what podman makes anew for each container at {}", destination.display()).into()),
+        _ => Err(anew(destination)),
     }
+}
+
+fn anew(destination: &Path) -> Reason {
+    Reason(format!("what podman makes anew for each container at {}", destination.display()))
 }

@@ -12,6 +12,8 @@ pub(crate) struct Options {
     pub(crate) is_recursive: bool,
     /// Device files work.
     pub(crate) has_devices: bool,
+    /// Somebody said that they do.
+    pub(crate) wants_devices: bool,
     /// It begins with what the image has there.
     pub(crate) is_copied_up: bool,
     /// The others, which are the file system's.
@@ -41,9 +43,11 @@ impl Options {
             "strictatime" => flags.strict_atime = true,
             "nodiratime" => flags.no_dir_atime = true,
             "nodev" => self.has_devices = false,
-            "dev" => self.has_devices = true,
+            "dev" => (self.has_devices, self.wants_devices) = (true, true),
             "rbind" => self.is_recursive = true,
             "tmpcopyup" => self.is_copied_up = true,
+            // Podman's own, when it makes a volume.
+            "copy" | "nocopy" => {}
             // What is so anyway.
             "bind" | "relatime" | "atime" | "diratime" | "defaults" | "async" | "newinstance" | "private"
             | "rprivate" | "slave" | "rslave" | "notmpcopyup" => {}

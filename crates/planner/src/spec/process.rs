@@ -17,8 +17,12 @@ const OUT: [(CapabilitySet, &str); 5] = [
     (CapabilitySet::DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH"),
 ];
 
-/// Reads the process, without its command; beside it where podman's init is mounted.
-pub(crate) fn process(program: &Program, is_rootful: bool) -> Result<(Process, PathBuf), Reason> {
+/// Reads the process; beside it is where podman's init is mounted.
+pub(crate) fn process(
+    program: &Program,
+    command: Vec<String>,
+    is_rootful: bool,
+) -> Result<(Process, PathBuf), Reason> {
     if program.terminal().unwrap_or_default() {
         return Err("a terminal of podman's".into());
     }
@@ -41,7 +45,7 @@ pub(crate) fn process(program: &Program, is_rootful: bool) -> Result<(Process, P
         gid: user.gid(),
         groups: user.additional_gids().clone().unwrap_or_default(),
         entrypoint,
-        command: Vec::new(),
+        command,
         env: program.env().clone().unwrap_or_default(),
         cwd: program.cwd().clone(),
         capabilities,

@@ -1,5 +1,6 @@
 //! Plans made with real podman, for root and for a normal user.
 
+mod left;
 mod maker;
 mod mounts;
 mod ways;
@@ -18,5 +19,5 @@ fn main() -> ExitCode {
     let trials = |cases: &[&[Case]]| {
         cases.iter().flat_map(|cases| cases.iter()).map(|&(name, body)| trial(name, body)).collect()
     };
-    run(Suite { product: false, trials: trials(&[ways::CASES, mounts::CASES]), last: trials(&[ways::ALONE]) })
+    run(Suite { product: false, trials: trials(&[ways::CASES, mounts::CASES]), last: trials(&[left::ALONE]) })
 }

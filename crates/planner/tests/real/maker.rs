@@ -9,7 +9,7 @@ use flake_tools::podman::Podman;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::sync::Once;
 
 /// Says that this is the user's run, and where the plan goes.
@@ -36,19 +36,24 @@ pub(crate) const PLAIN: Wish<'static> =
 
 /// The plan, as `user` makes it.
 pub(crate) fn plan(host: &ScratchHost, user: &User, wish: Wish) -> Result<Plan> {
+    let out = user.home().join(format!("plan-{}", host.mark()));
+    Call::new(command(host, user, wish, &out)?).check()?;
+    Ok(Plan::read(&out, user.id)?)
+}
+
+/// The program that writes the plan to `out`.
+pub(crate) fn command(host: &ScratchHost, user: &User, wish: Wish, out: &Path) -> Result<Command> {
     static COPIED: Once = Once::new();
     COPIED.call_once(|| {
         fs::copy("/proc/self/exe", PROGRAM).expect("the plan maker can be copied");
     });
     let image = host.image(user, wish.image)?;
-    let out = user.home().join(format!("plan-{}", host.mark()));
     let mut command = user.command(PROGRAM);
-    command.env(OUT, &out).env(NETWORK, wish.network).arg(image).args(wish.options);
+    command.env(OUT, out).env(NETWORK, wish.network).arg(image).args(wish.options);
     if wish.as_caller {
         command.env(CALLER, "1");
     }
-    Call::new(command).check()?;
-    Ok(Plan::read(&out, user.id)?)
+    Ok(command)
 }
 
 /// The recipe of a plan.
@@ -72,6 +77,7 @@ pub(crate) fn is_asked_for() -> bool {
 }
 
 pub(crate) fn main() -> ExitCode {
+    flake_sys::interrupt::watch();
     match made() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

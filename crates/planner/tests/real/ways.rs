@@ -2,30 +2,140 @@
 
 use crate::Case;
 use crate::maker::{PLAIN, Wish, plan, reason, recipe};
-use flake_testkit::{ADA, Image, ROOT, ScratchHost};
+use anyhow::{Context, ensure};
+use flake_testkit::{ADA, Image, ROOT, ScratchHost, User};
 
-pub(crate) const CASES: &[Case] = &[("root's plain flake", root_plain), ("a user's plain flake", user_plain)];
-pub(crate) const ALONE: &[Case] = &[("no container is left", nothing_left)];
+pub(crate) const CASES: &[Case] = &[
+    ("root's options that the runner can do", root_runner),
+    ("root's options that it cannot", root_agent),
+    ("a user's options that the runner can do", user_runner),
+    ("a user's options that it cannot", user_agent),
+    ("a private network", private),
+    ("another storage driver", vfs),
+];
 
-fn root_plain(host: &ScratchHost) -> anyhow::Result<()> {
-    let plan = plan(host, &ROOT, PLAIN)?;
-    println!("{:?}", plan.image_id);
-    let recipe = recipe(plan)?;
-    println!("{:#?}", Wish { ..PLAIN });
-    println!("{recipe:?}");
-    Ok(())
-}
-
-fn user_plain(host: &ScratchHost) -> anyhow::Result<()> {
-    let recipe = recipe(plan(host, &ADA, Wish { as_caller: true, image: &Image::ENTRY, ..PLAIN })?)?;
-    println!("{recipe:?}");
-    let _ = reason;
-    Ok(())
-}
-
-fn nothing_left(host: &ScratchHost) -> anyhow::Result<()> {
-    for user in [&ROOT, &ADA] {
-        anyhow::ensure!(host.containers(user)?.is_empty(), "{} has containers", user.name);
+fn all_straight(host: &ScratchHost, user: &User, all: &[&[&str]]) -> anyhow::Result<()> {
+    for options in all {
+        let plan = plan(host, user, Wish { options, ..PLAIN })?;
+        recipe(plan).with_context(|| format!("{} {options:?}", user.name))?;
     }
+    Ok(())
+}
+
+fn all_by_agent(host: &ScratchHost, user: &User, all: &[(&[&str], &str)]) -> anyhow::Result<()> {
+    for (options, words) in all {
+        let plan = plan(host, user, Wish { options, ..PLAIN })?;
+        let reason = reason(&plan).with_context(|| format!("{} {options:?}", user.name))?;
+        ensure!(reason.contains(words), "{} {options:?}: {reason:?}", user.name);
+    }
+    Ok(())
+}
+
+fn root_runner(host: &ScratchHost) -> anyhow::Result<()> {
+    all_straight(
+        host,
+        &ROOT,
+        &[
+            &["--cap-add=MKNOD", "--uts=host", "--ipc=host"],
+            &["--cgroupns=private", "--pids-limit=-1", "--userns=host"],
+            &["--name=fred", "--add-host=x:1.2.3.4", "--init-path=/bin/true"],
+            &["-v", "named:/v:nocopy", "--stop-signal=9", "--umask=077"],
+        ],
+    )
+}
+
+fn root_agent(host: &ScratchHost) -> anyhow::Result<()> {
+    all_by_agent(
+        host,
+        &ROOT,
+        &[
+            (&["--privileged"], "--privileged"),
+            (&["--memory=64m"], "a limit of resources (memory.limit)"),
+            (&["--pids-limit=100"], "pids.limit 100"),
+            (&["--cpus=1"], "a limit of resources (cpu."),
+            (&["--cap-add=SYS_PTRACE"], "adds CAP_SYS_PTRACE"),
+            (&["--uidmap=0:0:1000"], "a user namespace of root's"),
+            (&["--device=/dev/fuse:/dev/other"], "the device /dev/other"),
+            (&["--device=/dev/fuse:/dev/fuse:r"], "a rule about devices"),
+            (&["--device-cgroup-rule=c 10:229 rwm"], "a rule about devices"),
+            (&["-v", "/dev/null:/x"], "a device at /x"),
+            (&["-v", "/dev:/dev"], "another /dev"),
+            (&["-v", "/srv:/v:O"], "overlay at /v"),
+            (&["-v", "/v"], "a volume without a name at /v"),
+            (&["-v", "/srv:/v:dev"], "devices at /v"),
+            (&["-v", "/srv:/v:shared"], "shared"),
+            (&["--personality=LINUX32"], "linux.personality.domain is not known to the runner"),
+            (&["--security-opt=proc-opts=hidepid=2"], "hidepid of /proc"),
+            (&["--group-add=keep-groups"], "run.oci.keep_original_groups"),
+            (&["--env", "LANG"], "--env LANG"),
+        ],
+    )
+}
+
+fn user_runner(host: &ScratchHost) -> anyhow::Result<()> {
+    all_straight(
+        host,
+        &ADA,
+        &[
+            // Without root there is no control group that could be limited here, so podman limits nothing.
+            &["--cap-add=SYS_PTRACE", "--pids-limit=100"],
+            &["--uidmap=0:0:1000", "-v", "named:/v"],
+            &["--security-opt=unmask=ALL", "--security-opt=mask=/bin"],
+        ],
+    )
+}
+
+fn user_agent(host: &ScratchHost) -> anyhow::Result<()> {
+    all_by_agent(
+        host,
+        &ADA,
+        &[
+            (&["--privileged"], "--privileged"),
+            (&["-v", "/srv:/v:shared"], "shared"),
+            (&["-v", "/v"], "a volume without a name at /v"),
+            (&["-v", "./x:/v"], "./x"),
+            (&["--group-add=keep-groups"], "run.oci.keep_original_groups"),
+            (&["--mount=type=image,src=localhost/box,dst=/i"], "overlay at /i"),
+        ],
+    )
+}
+
+fn private(host: &ScratchHost) -> anyhow::Result<()> {
+    for network in ["private", ""] {
+        let plan = plan(host, &ROOT, Wish { network, ..PLAIN })?;
+        ensure!(reason(&plan)? == "a private network", "{network:?}: {:?}", plan.way);
+    }
+    // The options of a 3.x file.
+    for options in [&["--network=slirp4netns"][..], &["--network=slirp4netns", "--userns=keep-id"]] {
+        let wish = Wish { network: "", options, ..PLAIN };
+        // A scratch host need not have the device that such a network takes.
+        match plan(host, &ADA, wish) {
+            Ok(plan) => ensure!(reason(&plan)? == "a private network", "{options:?}: {:?}", plan.way),
+            Err(error) => ensure!(format!("{error:#}").contains("slirp4netns"), "{options:?}: {error:#}"),
+        }
+    }
+    Ok(())
+}
+
+fn vfs(host: &ScratchHost) -> anyhow::Result<()> {
+    let store = "/root/vfs.conf";
+    std::fs::write(
+        store,
+        "[storage]\ndriver = \"vfs\"\nrunroot = \"/run/vfs\"\ngraphroot = \"/root/vfs\"\n",
+    )?;
+    let mut save = ROOT.command("sh");
+    let copy = format!("podman save localhost/box | CONTAINERS_STORAGE_CONF={store} podman load -q");
+    host.image(&ROOT, &Image::BOX)?;
+    flake_testkit::Call::new({
+        save.args(["-c", &copy]);
+        save
+    })
+    .check()?;
+    let out = ROOT.home().join("plan-vfs");
+    let mut make = crate::maker::command(host, &ROOT, PLAIN, &out)?;
+    make.env("CONTAINERS_STORAGE_CONF", store);
+    flake_testkit::Call::new(make).check()?;
+    let plan = flake_plan::Plan::read(&out, 0)?;
+    ensure!(reason(&plan)?.contains("storage driver vfs"), "{:?}", plan.way);
     Ok(())
 }

@@ -76,6 +76,9 @@ pub struct HostConfig {
     /// The size of `/dev/shm` in bytes.
     #[serde(default)]
     pub shm_size: u64,
+    /// Its network, as the option says it: `host`, `none`, `bridge`.
+    #[serde(default)]
+    pub network_mode: String,
     /// It has all the rights that podman can give.
     #[serde(default)]
     pub privileged: bool,

@@ -2,19 +2,11 @@
 
 use super::Podman;
 use crate::run::{ToolError, capture};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
-
-/// A file of a container's own directory.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OwnFile {
-    /// Where it is.
-    pub path: PathBuf,
-    /// What it is.
-    pub kind: OwnKind,
-}
 
 /// What is at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,19 +28,27 @@ impl Podman {
         capture(self.command(["unshare", "cat", "--"]).arg(path))
     }
 
-    /// Several files, as root of the user's namespace reads them, at most `most` bytes of each.
+    /// Several files and folders with all that is in them, as root of the user's namespace reads them, at most
+    /// `most` bytes of each file.
     ///
     /// # Errors
     /// Podman's own failure or tar's, also that one of them is not there.
-    pub fn unshare_read_all(&self, paths: &[PathBuf], most: u64) -> Result<Vec<OwnFile>, ToolError> {
-        let mut tar = self.command(["unshare", "tar", "--create", "--absolute-names", "--no-recursion"]);
+    pub fn unshare_read_all(
+        &self,
+        paths: &[PathBuf],
+        most: u64,
+    ) -> Result<BTreeMap<PathBuf, OwnKind>, ToolError> {
+        if paths.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let mut tar = self.command(["unshare", "tar", "--create", "--absolute-names"]);
         let output = capture(tar.args(["--file=-", "--"]).args(paths))?;
         entries(&output, most).map_err(|error| self.unexpected("unshare tar", &error))
     }
 }
 
-fn entries(archive: &[u8], most: u64) -> io::Result<Vec<OwnFile>> {
-    let mut found = Vec::new();
+fn entries(archive: &[u8], most: u64) -> io::Result<BTreeMap<PathBuf, OwnKind>> {
+    let mut found = BTreeMap::new();
     for entry in tar::Archive::new(archive).entries()? {
         let entry = entry?;
         let mut path = entry.path_bytes().into_owned();
@@ -67,7 +67,7 @@ fn entries(archive: &[u8], most: u64) -> io::Result<Vec<OwnFile>> {
         } else {
             OwnKind::Other
         };
-        found.push(OwnFile { path: OsString::from_vec(path).into(), kind });
+        found.insert(OsString::from_vec(path).into(), kind);
     }
     Ok(found)
 }
@@ -86,12 +86,11 @@ mod tests {
         std::fs::write(deep.join("small"), "x").unwrap();
         std::fs::write(deep.join("large"), "0123456789").unwrap();
         let mut tar = Command::new("tar");
-        tar.args(["--create", "--absolute-names", "--no-recursion", "--file=-", "--"]);
-        let archive = capture(tar.args([&deep, &deep.join("small"), &deep.join("large")])).unwrap();
-        let kinds: Vec<_> = entries(&archive, 5).unwrap();
-        assert_eq!(kinds[0], OwnFile { path: deep.clone(), kind: OwnKind::Folder });
-        assert!(matches!(&kinds[1], OwnFile { path, kind: OwnKind::File(content, _) }
-            if *path == deep.join("small") && content == b"x"));
-        assert_eq!(kinds[2], OwnFile { path: deep.join("large"), kind: OwnKind::Other });
+        let archive =
+            capture(tar.args(["--create", "--absolute-names", "--file=-", "--"]).arg(&deep)).unwrap();
+        let found = entries(&archive, 5).unwrap();
+        assert_eq!(found.get(&deep), Some(&OwnKind::Folder));
+        assert!(matches!(&found[&deep.join("small")], OwnKind::File(content, _) if content == b"x"));
+        assert_eq!(found[&deep.join("large")], OwnKind::Other);
     }
 }
