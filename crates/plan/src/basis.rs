@@ -6,8 +6,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Variables with which a user chooses podman's configuration and store.
-const VARIABLES: [&str; 6] = [
+const VARIABLES: [&str; 7] = [
     "CONTAINERS_CONF",
+    "CONTAINERS_CONF_OVERRIDE",
     "CONTAINERS_STORAGE_CONF",
     "STORAGE_DRIVER",
     "STORAGE_OPTS",
@@ -15,16 +16,30 @@ const VARIABLES: [&str; 6] = [
     "XDG_DATA_HOME",
 ];
 /// Podman's configuration where no variable names another, system-wide; and in a user's `.config`.
-const SYSTEM_FILES: [&str; 5] = [
+const SYSTEM_FILES: [&str; 8] = [
     "/usr/share/containers/containers.conf",
     "/etc/containers/containers.conf",
     "/usr/share/containers/storage.conf",
     "/etc/containers/storage.conf",
     "/usr/share/containers/seccomp.json",
+    "/etc/containers/seccomp.json",
+    "/usr/share/containers/mounts.conf",
+    "/etc/containers/mounts.conf",
 ];
 const USER_FILES: [&str; 2] = ["containers/containers.conf", "containers/storage.conf"];
-/// What podman makes files of a container from.
-const HOST_FILES: [&str; 3] = ["/etc/hosts", "/etc/resolv.conf", "/etc/localtime"];
+/// Folders with more of it, a file each.
+const SYSTEM_FOLDERS: [&str; 2] =
+    ["/usr/share/containers/containers.conf.d", "/etc/containers/containers.conf.d"];
+const USER_FOLDER: &str = "containers/containers.conf.d";
+/// What podman makes files of a container from, and whose ids users have.
+const HOST_FILES: [&str; 6] = [
+    "/etc/hosts",
+    "/etc/resolv.conf",
+    "/run/systemd/resolve/resolv.conf",
+    "/etc/localtime",
+    "/etc/subuid",
+    "/etc/subgid",
+];
 
 /// What a plan was made from, besides the words that podman was given.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,13 +59,15 @@ impl Basis {
         let variables: Vec<(String, Option<OsString>)> =
             VARIABLES.iter().map(|name| ((*name).to_owned(), std::env::var_os(name))).collect();
         let config = std::env::var_os("XDG_CONFIG_HOME").map_or_else(|| home.join(".config"), PathBuf::from);
-        let named = ["CONTAINERS_CONF", "CONTAINERS_STORAGE_CONF"].into_iter().filter_map(std::env::var_os);
+        let named = ["CONTAINERS_CONF", "CONTAINERS_CONF_OVERRIDE", "CONTAINERS_STORAGE_CONF"];
+        let folders = SYSTEM_FOLDERS.iter().map(PathBuf::from).chain([config.join(USER_FOLDER)]);
         let paths = SYSTEM_FILES
             .iter()
             .chain(&HOST_FILES)
             .map(PathBuf::from)
             .chain(USER_FILES.iter().map(|file| config.join(file)))
-            .chain(named.map(PathBuf::from));
+            .chain(named.into_iter().filter_map(std::env::var_os).map(PathBuf::from))
+            .chain(folders.flat_map(with_files));
         let looked_at = paths.filter_map(|path| Source::look_at(&path).ok());
         Self { files: files.into_iter().chain(looked_at).collect(), variables, hostname: hostname() }
     }
@@ -64,6 +81,35 @@ impl Basis {
     }
 }
 
+/// A folder and the files in it.
+fn with_files(folder: PathBuf) -> Vec<PathBuf> {
+    let files = std::fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut paths: Vec<_> = files.collect();
+    paths.sort();
+    paths.push(folder);
+    paths
+}
+
 fn hostname() -> Vec<u8> {
     rustix::system::uname().nodename().to_bytes().to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_comes_to_a_folder_is_noticed() {
+        let home = tempfile::tempdir().unwrap();
+        // The user's, where no variable says otherwise.
+        let config = std::env::var_os("XDG_CONFIG_HOME").is_none().then(|| home.path().join(".config"));
+        let Some(folder) = config.map(|config| config.join(USER_FOLDER)) else { return };
+        std::fs::create_dir_all(&folder).unwrap();
+        let before = Basis::now([], home.path());
+        assert!(before.is_unchanged());
+        std::fs::write(folder.join("new.conf"), "[containers]\n").unwrap();
+        assert!(!before.is_unchanged());
+        let after = Basis::now([], home.path());
+        assert!(after.is_unchanged() && after.files.iter().any(|file| file.path.ends_with("new.conf")));
+    }
 }

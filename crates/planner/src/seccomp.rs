@@ -45,3 +45,6 @@ fn program(mut filter: ScmpFilterContext) -> Result<Vec<u8>, Reason> {
 fn failed(error: &SeccompError) -> Reason {
     Reason(format!("a filter of system calls that could not be compiled: {error}"))
 }
+
+#[cfg(test)]
+mod tests;

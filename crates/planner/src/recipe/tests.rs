@@ -1,1 +1,174 @@
-//! Recipes of specifications that podman 4.3 made.
+//! Recipes of specifications that podman 4.3 made: root's with the host's network, and a user's without a network,
+//! with the caller's ids and a root that cannot be written to.
+
+use super::*;
+use flake_plan::{Hostname, MountKind, UserSpace};
+use flake_tools::podman::{HostConfig, Inspection, OwnKind, Volume};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+const ROOT: (&str, &[u8]) =
+    (include_str!("../../tests/fixtures/root.json"), include_bytes!("../../tests/fixtures/root.mountinfo"));
+const USER: (&str, &[u8]) =
+    (include_str!("../../tests/fixtures/user.json"), include_bytes!("../../tests/fixtures/user.mountinfo"));
+const ID: &str = "c0ffee";
+const MAPS: &str = "         0       4242          1\n         1   10000000      65536\n";
+
+fn captured((specification, mounts): (&str, &[u8])) -> Captured {
+    let specification: Value = serde_json::from_str(specification).unwrap();
+    let is_user = specification["linux"]["uidMappings"].is_array();
+    let mut own = BTreeMap::new();
+    for mount in specification["mounts"].as_array().unwrap() {
+        let source = mount["source"].as_str().unwrap();
+        let kind = if source.ends_with("shm") { OwnKind::Folder } else { OwnKind::File(b"x".into(), 0o644) };
+        own.insert(source.into(), kind);
+    }
+    let host_config = HostConfig {
+        shm_size: 65_536_000,
+        network_mode: if is_user { "none" } else { "host" }.into(),
+        privileged: false,
+    };
+    let mut container = Inspection { id: ID.into(), host_config, ..Inspection::default() };
+    container.graph_driver.name = "overlay".into();
+    let maps = is_user.then(|| (MAPS.to_owned(), MAPS.to_owned()));
+    Captured { specification, container, mounts: mounts.into(), maps, own }
+}
+
+fn made(captured: &Captured) -> Recipe {
+    recipe(captured, vec!["sh".into()]).unwrap()
+}
+
+/// The reason, with one value of root's specification changed.
+fn said(pointer: &str, value: Value) -> String {
+    let mut captured = captured(ROOT);
+    let (parent, name) = pointer.rsplit_once('/').unwrap();
+    match captured.specification.pointer_mut(parent).unwrap() {
+        Value::Array(values) => values.push(value),
+        parent => parent[name] = value,
+    }
+    recipe(&captured, Vec::new()).unwrap_err().0
+}
+
+#[test]
+fn roots_is_what_podman_says() {
+    let recipe = made(&captured(ROOT));
+    assert_eq!(recipe.user, UserSpace::Host);
+    assert_eq!(recipe.hostname, Hostname::Name("scratch".into()));
+    assert_eq!(recipe.layers.folders, [PathBuf::from("/var/lib/containers/storage/overlay/l/TOP")]);
+    assert_eq!(
+        (recipe.process.entrypoint.len(), recipe.process.command.as_slice()),
+        (0, &["sh".to_owned()][..])
+    );
+    // CHOWN, DAC_OVERRIDE, FOWNER, FSETID, KILL, SETGID, SETUID, SETPCAP, NET_BIND_SERVICE, SYS_CHROOT, SETFCAP
+    assert_eq!(recipe.process.capabilities.bounding, 0x8004_05fb);
+    assert_eq!(recipe.process.capabilities.ambient, 0);
+    assert_eq!(recipe.masked.len(), 11);
+    assert!(recipe.mounts.iter().all(|mount| !mount.destination.ends_with("podman-init")));
+}
+
+#[test]
+fn a_users_is_what_podman_says() {
+    let recipe = made(&captured(USER));
+    let UserSpace::Own { outer, inner: Some(inner) } = &recipe.user else { panic!("{:?}", recipe.user) };
+    assert_eq!((outer.0.len(), inner.0.len(), inner.1.len()), (2, 3, 3));
+    assert!(recipe.is_read_only && recipe.namespaces.network);
+    let file = recipe.mounts.iter().find(|mount| mount.destination == Path::new("/etc/passwd")).unwrap();
+    assert!(file.flags.read_only && file.flags.no_exec);
+    assert_eq!(file.kind, MountKind::File { content: b"x".into(), mode: 0o644 });
+    assert_eq!(recipe.process.groups, [4242, 0]);
+}
+
+#[test]
+fn what_nobody_knows_is_the_reason() {
+    for (pointer, value, words) in [
+        ("/linux/intelRdt", json!({"closID": "x"}), "a share of the processor's cache (closID)"),
+        (
+            "/linux/timeOffsets",
+            json!({"monotonic": {"secs": 1}}),
+            "linux.timeOffsets.monotonic.secs is not known",
+        ),
+        ("/vm", json!({"kernel": {"path": "/x"}}), "vm.kernel.path is not known"),
+        (
+            "/process/ioPriority",
+            json!({"class": "IOPRIO_CLASS_IDLE"}),
+            "process.ioPriority.class is not known",
+        ),
+        ("/process/selinuxLabel", json!("x:y"), "an SELinux label"),
+        ("/process/terminal", json!(true), "a terminal of podman's"),
+        ("/hooks", json!({"prestart": [{"path": "/x"}]}), "hooks (prestart[].path)"),
+        ("/linux/namespaces/-", json!({"type": "time"}), "a namespace of type time"),
+        ("/linux/namespaces/-", json!({"type": "new"}), "unknown variant `new`"),
+        ("/linux/namespaces/-", json!({"type": "network", "path": "/x"}), "a private network"),
+        ("/linux/namespaces/-", json!({"type": "network"}), "a private network"),
+        (
+            "/linux/namespaces/-",
+            json!({"type": "cgroup", "path": "/x"}),
+            "a namespace of others (type cgroup)",
+        ),
+        ("/linux/namespaces/-", json!({"type": "user"}), "a user namespace of root's"),
+        ("/process/capabilities/bounding/-", json!("CAP_NEW"), "CAP_NEW"),
+        ("/process/capabilities/bounding/-", json!("CAP_SYS_ADMIN"), "adds CAP_SYS_ADMIN"),
+        ("/process/rlimits/-", json!({"type": "RLIMIT_NEW", "hard": 1, "soft": 1}), "RLIMIT_NEW"),
+        ("/linux/seccomp/flags", json!(["SECCOMP_FILTER_FLAG_NEW"]), "SECCOMP_FILTER_FLAG_NEW"),
+        ("/linux/seccomp/listenerPath", json!("/x"), "linux.seccomp.listenerPath is not known"),
+        ("/linux/seccomp/defaultAction", json!("SCMP_ACT_TRACE"), "SCMP_ACT_TRACE"),
+        ("/linux/seccomp/architectures/-", json!("SCMP_ARCH_NEW"), "SCMP_ARCH_NEW"),
+        (
+            "/linux/resources/unified",
+            json!({"memory.high": "1"}),
+            "a limit of resources (unified.memory.high)",
+        ),
+        ("/linux/rootfsPropagation", json!("shared"), "mounts that the host sees (shared)"),
+        ("/linux/sysctl", json!({"net/../x": "1"}), "the kernel setting net/../x"),
+        ("/mounts/-", json!({"destination": "/x", "type": "nfs"}), "a mount of type nfs at /x"),
+        ("/mounts/-", json!({"destination": "/a/../x", "type": "proc"}), "a mount at /a/../x"),
+        (
+            "/mounts/-",
+            json!({"destination": "/x", "type": "tmpfs", "options": ["nr_blocks=1"]}),
+            "nr_blocks of /x",
+        ),
+        (
+            "/mounts/-",
+            json!({"destination": "/x", "type": "bind", "source": "/y", "options": ["idmap"]}),
+            "idmap of /x",
+        ),
+        ("/mounts/-", json!({"destination": "/x", "type": "bind", "source": "y"}), "a mount of y at /x"),
+        (
+            "/mounts/-",
+            json!({"destination": "/x", "type": "bind", "source": "/s/c0ffee/x"}),
+            "for each container at /x",
+        ),
+        (
+            "/linux/devices",
+            json!([{"path": "/dev/sda", "type": "b", "major": 8, "minor": 0}]),
+            "the device /dev/sda",
+        ),
+        (
+            "/linux/devices",
+            json!([{"path": "/dev/null", "type": "c", "major": 1, "minor": 1}]),
+            "than the host's",
+        ),
+    ] {
+        let reason = said(pointer, value.clone());
+        assert!(reason.contains(words), "{pointer} {value}: {reason:?}");
+        assert!(!reason.contains("expected"), "{reason}");
+    }
+}
+
+#[test]
+fn a_volume_without_a_name_goes_with_its_container() {
+    let mut captured = captured(ROOT);
+    let volume = Volume { name: "0f".repeat(32), destination: "/data".into() };
+    captured.container.mounts = Some(vec![volume]);
+    assert_eq!(recipe(&captured, Vec::new()).unwrap_err().0, "a volume without a name at /data");
+}
+
+#[test]
+fn accounts_that_podman_wrote_are_mounted() {
+    let mut captured = captured(ROOT);
+    let upper = Path::new("/var/lib/containers/storage/overlay/root/diff");
+    captured.own.insert(upper.join("etc/passwd"), OwnKind::File(b"me".into(), 0o644));
+    let recipe = made(&captured);
+    let passwd = recipe.mounts.iter().find(|mount| mount.destination == Path::new("/etc/passwd")).unwrap();
+    assert_eq!(passwd.kind, MountKind::File { content: b"me".into(), mode: 0o644 });
+}

@@ -8,6 +8,7 @@ use flake_testkit::{Call, Image, ScratchHost, User};
 use flake_tools::podman::Podman;
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::sync::Once;
@@ -81,7 +82,7 @@ pub(crate) fn main() -> ExitCode {
     match made() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("{error:#}");
+            let _ = writeln!(std::io::stderr(), "{error:#}");
             ExitCode::FAILURE
         }
     }
