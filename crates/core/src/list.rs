@@ -1,6 +1,6 @@
 //! What is registered.
 
-use crate::place::Scope;
+use crate::place::{Places, Scope};
 use crate::registry::{Registry, flake_files};
 use flake_schema::{LoadError, Loaded, load_flake};
 use flake_sys::reason::reason;
@@ -35,16 +35,25 @@ pub struct ListError {
 /// # Errors
 /// [`ListError`]; a folder that does not exist is empty.
 pub fn list(registry: &Registry) -> Result<Vec<Listed>, ListError> {
-    let mut listed = Vec::new();
-    for places in [Some(&registry.system), registry.user.as_ref()].into_iter().flatten() {
-        let folder = &places.flakes_dir;
-        let files = flake_files(folder).map_err(|source| ListError { folder: folder.clone(), source })?;
-        listed.extend(files.into_iter().map(|file| Listed {
-            name: file.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
-            loaded: load_flake(&file).map_err(Box::new),
-            file,
-            scope: places.scope,
-        }));
+    let mut listed = list_in(&registry.system)?;
+    if let Some(own) = &registry.user {
+        listed.extend(list_in(own)?);
     }
     Ok(listed)
+}
+
+/// The registrations of one scope, by name.
+///
+/// # Errors
+/// As for [`list`].
+pub fn list_in(places: &Places) -> Result<Vec<Listed>, ListError> {
+    let folder = &places.flakes_dir;
+    let files = flake_files(folder).map_err(|source| ListError { folder: folder.clone(), source })?;
+    let listed = files.into_iter().map(|file| Listed {
+        name: file.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+        loaded: load_flake(&file).map_err(Box::new),
+        file,
+        scope: places.scope,
+    });
+    Ok(listed.collect())
 }

@@ -1,7 +1,7 @@
 //! Which flakes can be launched straight from their image's layers, as far as the flake itself says.
 
 use crate::caller::Caller;
-use flake_schema::{Engine, Flake, Lifetime};
+use flake_schema::{Engine, Flake, Lifetime, Network};
 
 /// Why this caller's launches of a flake always take the agent's way; nothing where a plan decides.
 #[must_use]
@@ -16,6 +16,8 @@ pub fn why_not(flake: &Flake, caller: &Caller) -> Option<&'static str> {
         Some("its instance is kept")
     } else if flake.as_root && !caller.is_root() {
         Some("it runs as root, for others through sudo")
+    } else if flake.network == Some(Network::Private) {
+        Some("a private network")
     } else {
         None
     }
@@ -37,6 +39,8 @@ mod tests {
         let as_root = "container: {runtime: {runas: root}}";
         assert_eq!(why(as_root, 1000), Some("it runs as root, for others through sudo"));
         assert_eq!(why(as_root, 0), None);
+        let private = "container: {runtime: {network: private}}";
+        assert_eq!(why(private, 0), Some("a private network"));
         assert_eq!(why("type: mutable", 0), Some("its instance is kept"));
         assert_eq!(
             why("container: {runtime: {attach: true}}", 0),

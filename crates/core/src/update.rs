@@ -52,6 +52,14 @@ pub enum UpdateError {
         /// The tag that held it.
         tag: String,
     },
+    /// The registry cannot be reached or does not have it.
+    #[error("cannot fetch {image}: {reason}")]
+    Fetch {
+        /// The image.
+        image: String,
+        /// The engine's failure.
+        reason: ChangeError,
+    },
     /// A change failed.
     #[error(transparent)]
     Change(#[from] ChangeError),
@@ -118,7 +126,10 @@ pub fn to_newest(
     let image = pin::image_of(&loaded.flake).unwrap_or_default();
     let mut newest = outlook.named.clone();
     if fetch && outlook.comes_from_a_registry() {
-        changes.fetch(&outlook.whole, outlook.named.as_ref().map(|named| named.id.as_str()))?;
+        let id = outlook.named.as_ref().map(|named| named.id.as_str());
+        changes
+            .fetch(&outlook.whole, id)
+            .map_err(|reason| UpdateError::Fetch { image: outlook.whole.clone(), reason })?;
         newest = store.find(&outlook.whole)?;
     }
     let newest = newest.ok_or_else(|| UpdateError::NoImage(image.to_owned()))?;

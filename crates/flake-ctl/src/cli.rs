@@ -1,8 +1,10 @@
 //! The command line: only what can be written, nothing of what it does.
 
+mod image;
 mod register;
 mod verb;
 
+pub(crate) use image::{PlanArgs, PlanFormat, ScopeWord, UpdateArgs};
 pub(crate) use register::{RegisterArgs, RunAsWord};
 pub(crate) use verb::{LoadArgs, PullArgs, RemoveArgs, ShowArgs, Verb};
 
@@ -36,6 +38,10 @@ pub(crate) enum Command {
     Verb(Verb),
     /// List what is registered
     List(ListArgs),
+    /// Show how a command is launched, and why so
+    Plan(PlanArgs),
+    /// Take the newer image of a command, or go back to the one before
+    Update(UpdateArgs),
     /// Set up a user's folders and settings as flake-pilot 3.x has them
     Init(InitArgs),
     /// Check a flake file or settings file

@@ -22,6 +22,14 @@ pub(crate) const RESERVED: [&str; 11] = [
     "newgidmap",
 ];
 
+/// The agent: `libexec/flake-pilot/sci` beside the folder of this program.
+pub(crate) fn agent() -> Result<PathBuf, Failure> {
+    let program =
+        env::current_exe().map_err(|error| Failure::system("cannot find flake-ctl itself", &error))?;
+    let prefix = program.parent().and_then(Path::parent).unwrap_or(Path::new("/"));
+    Ok(prefix.join("libexec/flake-pilot/sci"))
+}
+
 /// The launcher that a command links to: it lies where this program does, whatever name it was called by.
 pub(crate) fn launcher() -> Result<PathBuf, Failure> {
     let program =

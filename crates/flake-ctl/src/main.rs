@@ -6,6 +6,7 @@ mod failure;
 mod installed;
 mod man;
 mod output;
+mod planning;
 mod podman_store;
 mod report;
 mod session;

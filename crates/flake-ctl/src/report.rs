@@ -23,6 +23,12 @@ pub(crate) fn note(text: &str) {
     say(&format!("note: {text}"));
 }
 
+/// What failed, and what to do next.
+pub(crate) fn fail(failure: &Failure) {
+    let hint = failure.hint.as_ref().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
+    say(&format!("{NAME}: {}{hint}", failure.text));
+}
+
 /// A line on standard error, as it is.
 pub(crate) fn say(line: &str) {
     // In one piece, since others may write there as well. Nobody is left to be told when this fails.
@@ -39,8 +45,7 @@ pub(crate) fn end(result: Result<Exit, Failure>) -> ExitCode {
             if let Some(signal) = interrupt::pending() {
                 signals::die_by(signal);
             }
-            let hint = failure.hint.map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
-            say(&format!("{NAME}: {}{hint}", failure.text));
+            fail(&failure);
             ExitCode::FAILURE
         }
     }

@@ -5,10 +5,12 @@ mod init;
 mod list;
 mod load;
 mod man;
+mod plan;
 mod pull;
 mod register;
 mod remove;
 mod show;
+mod update;
 mod validate;
 
 use crate::cli::{Command, Podman, Verb};
@@ -26,6 +28,8 @@ pub(crate) fn run(command: Command) -> Result<Exit, Failure> {
             Verb::Show(args) => show::run(&args),
         },
         Command::List(args) => list::run(&args),
+        Command::Plan(args) => plan::run(&args),
+        Command::Update(args) => update::run(&args),
         Command::Init(args) => init::run(&args),
         Command::Validate(args) => validate::run(&args),
         Command::Completions(args) => completions::run(&args),

@@ -98,7 +98,7 @@ fn a_failure_leaves_everything() {
     scene.host.store.unwritable.push("2".to_owned());
     assert_eq!(scene.update().unwrap_err(), "2 cannot be written");
     scene.host.store.registry.clear();
-    assert_eq!(scene.update().unwrap_err(), format!("no registry has {REMOTE}"));
+    assert_eq!(scene.update().unwrap_err(), format!("cannot fetch {REMOTE}: no registry has {REMOTE}"));
     let after = (scene.tags(), scene.host.paths(), scene.host.store.names.borrow().clone());
     assert_eq!((after, scene.archived().as_str()), (before, "1"));
     assert!(!scene.host.store.nameless.borrow().contains(&"2".to_owned()));

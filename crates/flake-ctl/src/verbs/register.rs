@@ -5,11 +5,13 @@ mod shipped;
 
 use crate::cli::RegisterArgs;
 use crate::failure::Failure;
+use crate::planning::Planning;
 use crate::report::{Exit, note};
 use crate::session::Session;
 use crate::{installed, output};
 use flake_core::place::Scope;
 use flake_core::register::{RegisterError, Registered, Request, register};
+use flake_core::registry::{Registration, Registry};
 use flake_core::{draft, gap, host_path};
 use flake_schema::{Container, FlakeFile, Network};
 use shipped::Shipped;
@@ -52,6 +54,9 @@ pub(crate) fn run(args: &RegisterArgs) -> Result<Exit, Failure> {
         output::print(format!("{}\n", request.host_path.display()).as_bytes())?;
     }
     notes(&registered, &request, args);
+    let registration =
+        Registration { loaded: registered.loaded, file: registered.file, scope: session.places.scope };
+    Planning::new(&registration, &Registry::of(&session.caller)?, &session.caller).prepare();
     Ok(Exit::Done)
 }
 

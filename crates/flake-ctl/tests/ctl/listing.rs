@@ -15,15 +15,17 @@ fn bobs(host: &ScratchHost) -> Result<()> {
     host.image(&BOB, &Image::BOX)?;
     host.image(&BOB, &Image::ENTRY)?;
     empty(host)?;
-    for (image, target, name) in [
-        ("localhost/box", "/bin/busybox", "joe"),
-        ("localhost/entry", "/", "py3.11"),
-        ("localhost/box", "/bin/a,b", "z"),
+    // Podman knows of an instance that it has made, as of joe.
+    for (image, target, name, option) in [
+        ("localhost/box", "/bin/busybox", "joe", "--privileged"),
+        ("localhost/entry", "/", "py3.11", "--network=host"),
+        ("localhost/box", "/bin/a,b", "z", "--network=none"),
     ] {
         let app = format!("/home/bob/{name}");
-        host.flake_ctl(&BOB, ["register", "--container", image, "--target", target, "--app", &app])
-            .check()?;
+        let words = ["register", "--container", image, "--target", target, "--app", &app];
+        host.flake_ctl(&BOB, words.into_iter().chain(["--opt", option])).check()?;
     }
+    fs::remove_file("/home/bob/.local/state/flakes/plans/z")?;
     fs::write("/home/bob/.config/flakes/joe.d/1.yaml", "container: {target_app_path: /bin/sh}\n")?;
     whole(host)?;
     broken(host)?;
@@ -35,7 +37,8 @@ fn bobs(host: &ScratchHost) -> Result<()> {
 }
 
 fn empty(host: &ScratchHost) -> Result<()> {
-    told(line(host, &BOB, "list --user"), 0, "NAME  ENGINE  TARGET APP PATH  HOST APP PATH  CONFIG\n", "")?;
+    let headings = "NAME  ENGINE  TARGET APP PATH  HOST APP PATH  CONFIG  WAY  REASON\n";
+    told(line(host, &BOB, "list --user"), 0, headings, "")?;
     told(line(host, &BOB, "list --user --format json"), 0, "[]\n", "")?;
     told(line(host, &BOB, "list --user --format csv"), 0, "", "")?;
     told(line(host, &BOB, "podman show"), 0, "NAME  USER  ID  STATUS  IMAGE  CONFIG\n", "")
@@ -45,23 +48,25 @@ fn whole(host: &ScratchHost) -> Result<()> {
     told(
         line(host, &BOB, "list --user"),
         0,
-        "NAME    ENGINE  TARGET APP PATH  HOST APP PATH     CONFIG\n\
-         joe     podman  /bin/sh          /home/bob/joe     /home/bob/.config/flakes/joe.yaml\n\
-         py3.11  podman  /                /home/bob/py3.11  /home/bob/.config/flakes/py3.11.yaml\n\
-         z       podman  /bin/a,b         /home/bob/z       /home/bob/.config/flakes/z.yaml\n",
+        "NAME    ENGINE  TARGET APP PATH  HOST APP PATH     CONFIG                                WAY     REASON\n\
+         joe     podman  /bin/sh          /home/bob/joe     /home/bob/.config/flakes/joe.yaml     agent   --privileged\n\
+         py3.11  podman  /                /home/bob/py3.11  /home/bob/.config/flakes/py3.11.yaml  runner  -\n\
+         z       podman  /bin/a,b         /home/bob/z       /home/bob/.config/flakes/z.yaml       -       planned at the first call\n",
         "",
     )?;
     told(
         line(host, &BOB, "list --user --format csv"),
         0,
-        "joe,podman,/bin/sh,/home/bob/joe,/home/bob/.config/flakes/joe.yaml\r\n\
-         py3.11,podman,/,/home/bob/py3.11,/home/bob/.config/flakes/py3.11.yaml\r\n\
-         z,podman,\"/bin/a,b\",/home/bob/z,/home/bob/.config/flakes/z.yaml\r\n",
+        "joe,podman,/bin/sh,/home/bob/joe,/home/bob/.config/flakes/joe.yaml,agent,--privileged\r\n\
+         py3.11,podman,/,/home/bob/py3.11,/home/bob/.config/flakes/py3.11.yaml,runner,\r\n\
+         z,podman,\"/bin/a,b\",/home/bob/z,/home/bob/.config/flakes/z.yaml,,planned at the first call\r\n",
         "",
     )?;
     // The system's come first.
     let all = line(host, &BOB, "list --format csv").check()?.out();
-    ensure!(all.ends_with("z,podman,\"/bin/a,b\",/home/bob/z,/home/bob/.config/flakes/z.yaml\r\n"), "{all}");
+    let last =
+        "z,podman,\"/bin/a,b\",/home/bob/z,/home/bob/.config/flakes/z.yaml,,planned at the first call\r\n";
+    ensure!(all.ends_with(last), "{all}");
     Ok(())
 }
 
@@ -72,15 +77,16 @@ fn broken(host: &ScratchHost) -> Result<()> {
     let outcome = line(host, &BOB, "list --user --format json").run()?;
     let listed: serde_json::Value = serde_json::from_slice(&outcome.stdout)?;
     let expected = serde_json::json!([
-        {"name": "bad", "engine": null, "target": null, "host_app_path": null, "config": file},
+        {"name": "bad", "engine": null, "target": null, "host_app_path": null, "config": file,
+         "way": null, "reason": null},
         {"name": "dir", "engine": null, "target": null, "host_app_path": null,
-         "config": "/home/bob/.config/flakes/dir.yaml"},
+         "config": "/home/bob/.config/flakes/dir.yaml", "way": null, "reason": null},
         {"name": "joe", "engine": "podman", "target": "/bin/sh", "host_app_path": "/home/bob/joe",
-         "config": "/home/bob/.config/flakes/joe.yaml"},
+         "config": "/home/bob/.config/flakes/joe.yaml", "way": "agent", "reason": "--privileged"},
         {"name": "py3.11", "engine": "podman", "target": "/", "host_app_path": "/home/bob/py3.11",
-         "config": "/home/bob/.config/flakes/py3.11.yaml"},
+         "config": "/home/bob/.config/flakes/py3.11.yaml", "way": "runner", "reason": null},
         {"name": "z", "engine": "podman", "target": "/bin/a,b", "host_app_path": "/home/bob/z",
-         "config": "/home/bob/.config/flakes/z.yaml"},
+         "config": "/home/bob/.config/flakes/z.yaml", "way": null, "reason": "planned at the first call"},
     ]);
     ensure!(listed == expected, "{outcome}");
     let said = outcome.err();

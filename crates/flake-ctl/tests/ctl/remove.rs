@@ -96,7 +96,9 @@ fn image(host: &ScratchHost) -> Result<()> {
 
 fn in_use(host: &ScratchHost) -> Result<()> {
     host.image(&ROOT, &Image { name: "used-d", files: &[("/5", "")], ..Image::BOX })?;
-    let words = "register --container localhost/used-d --target /bin/busybox --app /usr/local/bin/used-d";
+    // Podman knows of an instance that it has made.
+    let words = "register --container localhost/used-d --target /bin/busybox --app /usr/local/bin/used-d \
+                 --network private";
     silent(line(host, &ROOT, words))?;
     let mark = host.mark();
     let mut call = ROOT.command("/usr/local/bin/used-d");

@@ -1,0 +1,194 @@
+//! Making plans: what podman makes of a flake for this caller is looked at, and written where the launcher finds it.
+
+use crate::failure::Failure;
+use crate::installed;
+use crate::podman_store::PodmanStore;
+use crate::report::{note, say};
+use flake_core::caller::Caller;
+use flake_core::gap;
+use flake_core::launch::{Launch, Rights, resolve};
+use flake_core::place::{Places, Scope};
+use flake_core::registry::{Registration, Registry};
+use flake_core::transaction::make_folders;
+use flake_core::words::Words;
+use flake_core::{pin, straight};
+use flake_engine::podman::{Podman as Engine, created};
+use flake_plan::Plan;
+use flake_schema::Source;
+use flake_sys::interrupt;
+use std::fs::File;
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+
+/// The words for the two ways: through podman and the agent, and straight from the layers.
+pub(crate) const AGENT: &str = "agent";
+pub(crate) const RUNNER: &str = "runner";
+
+/// The way of a flake's launches, as far as it is known.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    /// A plan says it.
+    Planned(Box<Plan>),
+    /// The flake itself says that it is the agent's, and why.
+    Fixed(&'static str),
+}
+
+/// A registration as one caller launches it.
+#[derive(Debug)]
+pub(crate) struct Planning<'a> {
+    registration: &'a Registration,
+    registry: &'a Registry,
+    caller: &'a Caller,
+    store: PodmanStore,
+}
+
+impl<'a> Planning<'a> {
+    pub(crate) fn new(registration: &'a Registration, registry: &'a Registry, caller: &'a Caller) -> Self {
+        let own = registry.own();
+        // A system flake in a user's own store: their storage configuration may not be made yet.
+        let is_own = registration.scope == own.scope;
+        let conf = own.settings.podman_storage_conf.clone().filter(|file| is_own || file.exists());
+        Self { registration, registry, caller, store: PodmanStore::new(conf) }
+    }
+
+    /// The file of the plan.
+    pub(crate) fn file(&self) -> PathBuf {
+        self.registry.own().plan_file(&self.registration.loaded.name, self.registration.scope)
+    }
+
+    /// The plan that is there, if it is still good; else one is made and written.
+    pub(crate) fn current(&self) -> Result<Outcome, Failure> {
+        if let Some(reason) = straight::why_not(&self.registration.loaded.flake, self.caller) {
+            return Ok(Outcome::Fixed(reason));
+        }
+        let uid = rustix::process::geteuid().as_raw();
+        match Plan::read(&self.file(), uid) {
+            Ok(plan) if plan.uid == uid && self.is_good(&plan) => Ok(Outcome::Planned(Box::new(plan))),
+            _ => self.renew(),
+        }
+    }
+
+    /// Makes a plan beforehand. The first call would make it as well, so that failing to is no failure of what was
+    /// done before.
+    pub(crate) fn prepare(&self) {
+        if gap::missing_part(&self.registration.loaded.flake).is_some() {
+            return;
+        }
+        match self.renew() {
+            Err(failure) if interrupt::pending().is_none() => {
+                let name = &self.registration.loaded.name;
+                note(&format!("how {name} is launched will be seen at its first call: {}", failure.text));
+            }
+            _ => {}
+        }
+    }
+
+    /// Makes a plan and writes it. Of several processes that want one at once, the first does it for all.
+    pub(crate) fn renew(&self) -> Result<Outcome, Failure> {
+        if let Some(reason) = straight::why_not(&self.registration.loaded.flake, self.caller) {
+            return Ok(Outcome::Fixed(reason));
+        }
+        if let Some(part) = gap::missing_part(&self.registration.loaded.flake) {
+            return Err(Failure::new(format!(
+                "calling it needs {part}, which this release does not have yet"
+            )));
+        }
+        let own = self.registry.own();
+        let file = self.file();
+        let folder = file.parent().unwrap_or(Path::new("/"));
+        let found = identity(&file);
+        make_folders(folder, own.folder_mode())?;
+        let lock = File::open(folder).and_then(|folder| lock(&folder).map(|()| folder));
+        let _lock =
+            lock.map_err(|error| Failure::system(&format!("cannot lock {}", folder.display()), &error))?;
+        if identity(&file) != found
+            && let Ok(plan) = Plan::read(&file, rustix::process::geteuid().as_raw())
+            && self.is_good(&plan)
+        {
+            return Ok(Outcome::Planned(Box::new(plan)));
+        }
+        let plan = self.make()?;
+        plan.write(&file, own.note_mode())
+            .map_err(|error| Failure::system(&format!("cannot write {}", file.display()), &error))?;
+        Ok(Outcome::Planned(Box::new(plan)))
+    }
+
+    fn make(&self) -> Result<Plan, Failure> {
+        self.hold_image()?;
+        let launch = self.launch()?;
+        let podman = self.store.podman()?;
+        Ok(flake_planner::make(&launch, podman, self.sources(&launch), &self.caller.home)?)
+    }
+
+    /// Sees to it that the image is in the store.
+    fn hold_image(&self) -> Result<(), Failure> {
+        let launch = self.launch()?;
+        let loaded = &self.registration.loaded;
+        if launch.archive.is_some() {
+            let state_dir = &self.registry.own().state_dir;
+            let engine = Engine::new(self.store.podman()?.clone(), installed::agent()?);
+            let notice = || {
+                if io::stderr().is_terminal() {
+                    say(&format!("setting up {}", loaded.name));
+                }
+            };
+            engine.import(&launch, state_dir, false, notice)?;
+            // What was imported once may have been removed since.
+            if !self.store.podman()?.image_exists(&launch.image)? {
+                engine.import(&launch, state_dir, true, notice)?;
+            }
+            return Ok(());
+        }
+        match (pin::image_of(&loaded.flake), self.pins()) {
+            (Some(image), Some(places)) => Ok(pin::ensure(places, &loaded.name, image, &self.store)?),
+            _ => Ok(()),
+        }
+    }
+
+    /// A call without words.
+    fn launch(&self) -> Result<Launch, Failure> {
+        let words = Words::divide([]);
+        Ok(resolve(self.registration, self.registry, self.caller, words, Rights::Own)?)
+    }
+
+    /// Where it is noted which image the flake has; of a system flake in a user's store nobody does.
+    fn pins(&self) -> Option<&Places> {
+        let is_others = self.registration.scope == Scope::System && !self.caller.is_root();
+        (!is_others).then(|| self.registry.places(self.registration.scope))
+    }
+
+    /// The files that the plan stands on, besides podman's own. The folder of all registrations is none of them: it
+    /// changes with every other flake.
+    fn sources(&self, launch: &Launch) -> Vec<Source> {
+        let loaded = &self.registration.loaded;
+        let own = self.registry.own();
+        let settings = own.sources.iter().filter(|source| source.path != own.flakes_dir);
+        let pin = self.pins().map(|places| places.pin_file(&loaded.name));
+        let looked_at = pin.iter().chain(&launch.archive).filter_map(|path| Source::look_at(path).ok());
+        loaded.sources.iter().chain(settings).cloned().chain(looked_at).collect()
+    }
+
+    /// Whether a plan would do for a call now.
+    fn is_good(&self, plan: &Plan) -> bool {
+        let words = || {
+            let launch = self.launch().ok()?;
+            created(&launch, rustix::process::geteuid().is_root()).ok()
+        };
+        plan.basis.is_unchanged() && words().is_some_and(|words| words == plan.words)
+    }
+}
+
+/// What tells whether a file was written anew.
+fn identity(file: &Path) -> Option<flake_schema::Identity> {
+    Source::look_at(file).ok().and_then(|source| source.identity)
+}
+
+/// Waits for other plans of this folder to be made.
+fn lock(folder: &File) -> io::Result<()> {
+    loop {
+        match folder.lock() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted && interrupt::pending().is_none() => {}
+            locked => return locked,
+        }
+    }
+}
