@@ -8,7 +8,9 @@ use nix::libc;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{FileType, fstat};
 use rustix::io::{Errno, read};
-use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpgid, getpgrp, setpgid, waitpid};
+use rustix::process::{
+    Pid, Signal, WaitOptions, WaitStatus, getpgid, getpgrp, getpid, getsid, setpgid, waitpid,
+};
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 use rustix::termios::{tcgetpgrp, tcsetpgrp};
 use std::io;
@@ -102,7 +104,9 @@ impl Foreground {
     /// sends its signals, and a shell many of its own.
     fn receive(&self, received: Received) {
         let number = received.number;
-        if number == libc::SIGCHLD || received.by_kernel {
+        // A terminal that hangs up tells the session's leader alone.
+        let is_leaders = matches!(number, libc::SIGHUP | libc::SIGCONT) && is_session_leader();
+        if number == libc::SIGCHLD || received.by_kernel && !is_leaders {
             return;
         }
         if self.is_in_group() && self.went_to_group(number) {
@@ -167,6 +171,10 @@ impl Foreground {
             give_back(terminal.as_fd());
         }
     }
+}
+
+fn is_session_leader() -> bool {
+    getsid(None).is_ok_and(|session| session == getpid())
 }
 
 /// Makes this process' group the terminal's foreground again, when the one that is has nobody left in it.

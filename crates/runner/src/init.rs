@@ -1,6 +1,7 @@
 //! The first process of the namespace: it takes over those whose parents have ended, and dies with the launcher,
 //! which ends everything inside. It tells the launcher whether a signal went to the whole process group.
 
+use flake_sys::title;
 use nix::libc;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::mem::MaybeUninit;
@@ -20,11 +21,12 @@ pub(crate) struct Init {
 
 /// Runs as the init; all signals are blocked.
 pub(crate) fn run(init: &Init) -> ! {
+    // The command's words would be listed twice.
+    title::set(c"flake-init");
     // SAFETY: plain numbers and a string that ends in NUL. The descriptors that are used stay open: they are moved to
     // the lowest numbers, and nothing else in this process is.
     unsafe {
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-        libc::prctl(libc::PR_SET_NAME, c"flake-init".as_ptr());
         if is_gone(&init.launcher) {
             libc::_exit(0);
         }

@@ -20,3 +20,4 @@ pub mod reap;
 pub mod reason;
 pub mod signals;
 pub mod spawn;
+pub mod title;
