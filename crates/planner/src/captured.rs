@@ -3,12 +3,14 @@
 use crate::PlannerError;
 use crate::layers;
 use flake_tools::podman::{Inspection, OwnKind, Podman};
-use rustix::fs::{FileType, Mode, OFlags, fstat, open};
+use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, fstat, open, openat2};
+use rustix::io::Errno;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 /// The largest file of a container's own directory that goes into a plan, in bytes.
@@ -32,6 +34,8 @@ pub(crate) struct Captured {
     pub(crate) maps: Option<(String, String)>,
     /// What of the container's own directories is mounted, and what podman wrote into its writable layer.
     pub(crate) own: BTreeMap<PathBuf, OwnKind>,
+    /// A volume that is not simply a folder that stays, in words.
+    pub(crate) odd_volume: Option<String>,
 }
 
 impl Captured {
@@ -49,17 +53,13 @@ impl Captured {
         let mut sources = own_sources(&specification, &container.id);
         let upper = layers::upper(&mounts);
         let own = if is_root {
-            sources.extend(upper.iter().flat_map(|upper| ACCOUNTS.map(|file| upper.join(file))));
-            let mut own = BTreeMap::new();
-            for path in sources {
-                own.extend(look(&path)?.map(|kind| (path, kind)));
-            }
-            own
+            look_at_all(sources, upper.as_deref())?
         } else {
             sources.extend(upper);
             podman.unshare_read_all(&sources, FILE_MOST)?
         };
-        Ok(Self { specification, container, mounts, maps, own })
+        let odd_volume = odd_volume(podman, &container)?;
+        Ok(Self { specification, container, mounts, maps, own, odd_volume })
     }
 }
 
@@ -67,6 +67,21 @@ impl Captured {
 /// and go with it.
 pub(crate) fn is_own(path: &Path, id: &str) -> bool {
     !id.is_empty() && path.components().any(|part| part.as_os_str() == id)
+}
+
+/// A volume that goes with the container that it was made for, since it has no name, or that podman mounts while a
+/// container uses it.
+fn odd_volume(podman: &Podman, container: &Inspection) -> Result<Option<String>, PlannerError> {
+    for volume in container.mounts.iter().flatten().filter(|volume| !volume.name.is_empty()) {
+        let at = volume.destination.display();
+        if volume.name.len() == 64 && volume.name.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Ok(Some(format!("a volume without a name at {at}")));
+        }
+        if !podman.is_plain_volume(&volume.name)? {
+            return Ok(Some(format!("the volume {} at {at}, which podman mounts", volume.name)));
+        }
+    }
+    Ok(None)
 }
 
 /// What of the container's own directories the specification mounts.
@@ -103,30 +118,49 @@ fn read_most(path: &Path, most: u64) -> Result<Vec<u8>, PlannerError> {
     Ok(bytes)
 }
 
-/// What is at a path that root can look at itself, if anything is.
-fn look(path: &Path) -> Result<Option<OwnKind>, PlannerError> {
-    let found = || -> io::Result<OwnKind> {
-        let metadata = fs::symlink_metadata(path)?;
-        if metadata.is_dir() {
-            return Ok(OwnKind::Folder);
+/// What podman made for a container of root's, who can look at it without podman.
+fn look_at_all(
+    sources: Vec<PathBuf>,
+    upper: Option<&Path>,
+) -> Result<BTreeMap<PathBuf, OwnKind>, PlannerError> {
+    let mut own = BTreeMap::new();
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    for path in sources {
+        let kind = open(&path, flags, Mode::empty())
+            .map_err(io::Error::from)
+            .and_then(look)
+            .map_err(|source| PlannerError::Read { path: path.clone(), source })?;
+        own.insert(path, kind);
+    }
+    for (upper, file) in upper.into_iter().flat_map(|upper| ACCOUNTS.map(|file| (upper, file))) {
+        // The folders in it are the image's.
+        let confined = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+        let folder_flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let opened = open(upper, folder_flags, Mode::empty())
+            .and_then(|upper| openat2(&upper, file, flags, Mode::empty(), confined));
+        let path = upper.join(file);
+        let kind = match opened {
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => continue,
+            opened => opened
+                .map_err(io::Error::from)
+                .and_then(look)
+                .map_err(|source| PlannerError::Read { path: path.clone(), source })?,
+        };
+        own.insert(path, kind);
+    }
+    Ok(own)
+}
+
+fn look(file: OwnedFd) -> io::Result<OwnKind> {
+    let stat = fstat(&file)?;
+    let is_small = u64::try_from(stat.st_size).is_ok_and(|size| size <= FILE_MOST);
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::Directory => Ok(OwnKind::Folder),
+        FileType::RegularFile if is_small => {
+            let mut content = Vec::new();
+            File::from(file).take(FILE_MOST).read_to_end(&mut content)?;
+            Ok(OwnKind::File(content, stat.st_mode & 0o7777))
         }
-        if !metadata.is_file() {
-            return Ok(OwnKind::Other);
-        }
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let file = open(path, flags, Mode::empty())?;
-        let stat = fstat(&file)?;
-        let is_small = u64::try_from(stat.st_size).is_ok_and(|size| size <= FILE_MOST);
-        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile || !is_small {
-            return Ok(OwnKind::Other);
-        }
-        let mut content = Vec::new();
-        File::from(file).take(FILE_MOST).read_to_end(&mut content)?;
-        Ok(OwnKind::File(content, stat.st_mode & 0o7777))
-    };
-    match found() {
-        Ok(kind) => Ok(Some(kind)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(PlannerError::Read { path: path.to_owned(), source }),
+        _ => Ok(OwnKind::Other),
     }
 }

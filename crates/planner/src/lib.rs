@@ -19,7 +19,7 @@ pub use error::PlannerError;
 use captured::Captured;
 use flake_core::launch::Launch;
 use flake_plan::{Basis, Plan, Way};
-use flake_schema::Source;
+use flake_schema::{Network, Source};
 use flake_tools::podman::Podman;
 use std::path::Path;
 
@@ -34,7 +34,12 @@ pub fn make(launch: &Launch, podman: &Podman, files: Vec<Source>, home: &Path) -
     // Before podman looks at it: what changes from here on makes the plan old.
     let basis = Basis::now(files, home);
     let image = podman.image_inspect(&launch.image)?;
-    let found = match options::check(&launch.options) {
+    let checked = match launch.network {
+        // Nothing to look at: setting one up takes podman a while.
+        Some(Network::Private) => Err("a private network".into()),
+        _ => options::check(&launch.options),
+    };
+    let found = match checked {
         Ok(()) => {
             podman.remove_left_specimens()?;
             let captured = Captured::take(podman, &words, is_root)?;

@@ -8,6 +8,7 @@ mod images;
 mod layers;
 mod specimen;
 mod unshare;
+mod volumes;
 
 pub use containers::{Container, ContainerState};
 pub use images::{Image, ImageFile, SCRATCH_LABEL};

@@ -79,8 +79,11 @@ const NAMED: [(&str, &str); 5] = [
 ];
 /// The annotation of a container with all rights.
 const PRIVILEGED: &str = "io.podman.annotations.privileged";
-/// How annotations begin that are options of a runtime (crun(1), "Extensions to OCI").
+/// How annotations begin that are options of a runtime (crun(1), "Extensions to OCI"), and those that are about
+/// control groups and SELinux only.
 const OF_RUNTIMES: &str = "run.oci.";
+const HARMLESS: [&str; 3] =
+    ["run.oci.mount_context_type", "run.oci.systemd.force_cgroup_v1", "run.oci.systemd.subgroup"];
 
 /// Looks at every field.
 pub(crate) fn check(specification: &Value) -> Result<(), Reason> {
@@ -89,7 +92,9 @@ pub(crate) fn check(specification: &Value) -> Result<(), Reason> {
         return Err("--privileged".into());
     }
     let mut annotations = specification["annotations"].as_object().into_iter().flatten();
-    if let Some((name, _)) = annotations.find(|(name, _)| name.starts_with(OF_RUNTIMES)) {
+    if let Some((name, _)) =
+        annotations.find(|(name, _)| name.starts_with(OF_RUNTIMES) && !HARMLESS.contains(&name.as_str()))
+    {
         return Err(Reason::unknown(format_args!("the annotation {name}")));
     }
     walk(specification, &mut String::new())

@@ -26,7 +26,9 @@ pub(crate) fn mounts(
     captured: &Captured,
     devices: &mut Vec<Device>,
 ) -> Result<Vec<Mount>, Reason> {
-    check_volumes(captured)?;
+    if let Some(volume) = &captured.odd_volume {
+        return Err(volume.clone().into());
+    }
     let mut mounts = Vec::new();
     for listed in list.iter().filter(|listed| listed.destination() != init) {
         mounts.extend(mount(listed, captured, devices)?);
@@ -38,16 +40,6 @@ pub(crate) fn mounts(
     }
     mounts.sort_by_key(|mount| mount.destination.components().count());
     Ok(mounts)
-}
-
-/// A volume without a name goes with the container that it was made for.
-fn check_volumes(captured: &Captured) -> Result<(), Reason> {
-    let is_anonymous = |name: &str| name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let volumes = captured.container.mounts.iter().flatten();
-    match volumes.into_iter().find(|volume| is_anonymous(&volume.name)) {
-        Some(volume) => Err(format!("a volume without a name at {}", volume.destination.display()).into()),
-        None => Ok(()),
-    }
 }
 
 /// The image's accounts with the container's user among them, which podman wrote into the writable layer.

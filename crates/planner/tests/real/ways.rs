@@ -1,7 +1,7 @@
 //! Which way a launch goes, and the reason.
 
 use crate::Case;
-use crate::maker::{PLAIN, Wish, plan, reason, recipe};
+use crate::maker::{PLAIN, Wish, command, plan, reason, recipe};
 use anyhow::{Context, ensure};
 use flake_testkit::{ADA, Image, ROOT, ScratchHost, User};
 
@@ -11,7 +11,10 @@ pub(crate) const CASES: &[Case] = &[
     ("a user's options that the runner can do", user_runner),
     ("a user's options that it cannot", user_agent),
     ("a private network", private),
+    ("volumes that are no folders", odd_volumes),
     ("another storage driver", vfs),
+    ("what podman refuses", impossible),
+    ("several at once", at_once),
 ];
 
 fn all_straight(host: &ScratchHost, user: &User, all: &[&[&str]]) -> anyhow::Result<()> {
@@ -85,6 +88,30 @@ fn user_runner(host: &ScratchHost) -> anyhow::Result<()> {
     )
 }
 
+/// Not a folder: podman mounts it for a container.
+fn odd_volumes(host: &ScratchHost) -> anyhow::Result<()> {
+    for user in [&ROOT, &ADA] {
+        let words = ["volume", "create", "--opt=type=tmpfs", "--opt=device=tmpfs", "odd"];
+        host.podman(user, words).check()?;
+        all_by_agent(host, user, &[(&["-v", "odd:/v"], "the volume odd at /v, which podman mounts")])?;
+        host.podman(user, ["volume", "rm", "odd"]).check()?;
+    }
+    Ok(())
+}
+
+/// What podman says when nothing can be planned.
+fn impossible(host: &ScratchHost) -> anyhow::Result<()> {
+    let said = |user, options: &[&str]| -> anyhow::Result<String> {
+        let mut make = command(host, user, Wish { options, ..PLAIN }, &user.home().join("none"))?;
+        Ok(String::from_utf8(make.output()?.stderr)?)
+    };
+    let missing = said(&ROOT, &["--entrypoint=/none", "--unknown-option"])?;
+    ensure!(missing.contains("podman create failed"), "{missing:?}");
+    let refused = said(&ADA, &["--pid=host"])?;
+    ensure!(refused.contains("option --pid=host cannot be used"), "{refused:?}");
+    Ok(())
+}
+
 fn user_agent(host: &ScratchHost) -> anyhow::Result<()> {
     all_by_agent(
         host,
@@ -98,6 +125,20 @@ fn user_agent(host: &ScratchHost) -> anyhow::Result<()> {
             (&["--mount=type=image,src=localhost/box,dst=/i"], "overlay at /i"),
         ],
     )
+}
+
+/// Neither sees what the others make.
+fn at_once(host: &ScratchHost) -> anyhow::Result<()> {
+    let all: Vec<_> = (0..4)
+        .map(|number| {
+            command(host, &ADA, PLAIN, &ADA.home().join(format!("at-once-{number}")))?.spawn().context("run")
+        })
+        .collect::<Result<_, _>>()?;
+    for (number, mut child) in all.into_iter().enumerate() {
+        ensure!(child.wait()?.success(), "number {number}");
+        recipe(flake_plan::Plan::read(&ADA.home().join(format!("at-once-{number}")), ADA.id)?)?;
+    }
+    Ok(())
 }
 
 fn private(host: &ScratchHost) -> anyhow::Result<()> {
@@ -132,7 +173,7 @@ fn vfs(host: &ScratchHost) -> anyhow::Result<()> {
     })
     .check()?;
     let out = ROOT.home().join("plan-vfs");
-    let mut make = crate::maker::command(host, &ROOT, PLAIN, &out)?;
+    let mut make = command(host, &ROOT, PLAIN, &out)?;
     make.env("CONTAINERS_STORAGE_CONF", store);
     flake_testkit::Call::new(make).check()?;
     let plan = flake_plan::Plan::read(&out, 0)?;
