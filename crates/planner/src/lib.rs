@@ -5,6 +5,7 @@
 //! removes it. So every option means what podman means by it. What of a specification is not known here, or cannot
 //! be done without podman, sends the launch the agent's way, and the plan says why.
 
+mod accounts;
 mod captured;
 mod error;
 mod layers;
@@ -47,7 +48,7 @@ pub fn make(launch: &Launch, podman: &Podman, files: Vec<Source>, home: &Path) -
                 true => Vec::new(),
                 false => image.config.unwrap_or_default().cmd.unwrap_or_default(),
             };
-            recipe::recipe(&captured, command)
+            recipe::recipe(&captured, command, launch.identity.as_ref().map(|identity| identity.uid))
         }
         Err(reason) => Err(reason),
     };

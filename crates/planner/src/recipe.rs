@@ -1,5 +1,6 @@
 //! From what was read to a recipe. Where something stands in the way, its name is the reason.
 
+use crate::accounts;
 use crate::captured::Captured;
 use crate::error::Reason;
 use crate::layers::layers;
@@ -10,8 +11,13 @@ use flake_plan::Recipe;
 use oci_spec::runtime::Spec;
 use std::path::{Path, PathBuf};
 
-/// Turns podman's specification into a recipe. A call without words of its own runs `command`.
-pub(crate) fn recipe(captured: &Captured, command: Vec<String>) -> Result<Recipe, Reason> {
+/// Turns podman's specification into a recipe. A call without words of its own runs `command`; the command is to be
+/// `caller` in the end, if somebody.
+pub(crate) fn recipe(
+    captured: &Captured,
+    command: Vec<String>,
+    caller: Option<u32>,
+) -> Result<Recipe, Reason> {
     let container = &captured.container;
     if container.host_config.privileged {
         return Err("--privileged".into());
@@ -31,9 +37,16 @@ pub(crate) fn recipe(captured: &Captured, command: Vec<String>) -> Result<Recipe
     resources::check(linux.resources().as_ref(), linux.devices().as_deref().unwrap_or_default())?;
     namespaces::check_propagation(linux.rootfs_propagation().as_deref())?;
     let program = spec.process().as_ref().ok_or("a specification without a process")?;
-    let (process, init) = process::process(program, command, is_rootful)?;
+    let (mut process, init) = process::process(program, command, is_rootful)?;
     let mut devices = devices::devices(linux.devices().as_deref().unwrap_or_default())?;
-    let mounts = mounts::mounts(spec.mounts().as_deref().unwrap_or_default(), &init, captured, &mut devices)?;
+    let mut mounts =
+        mounts::mounts(spec.mounts().as_deref().unwrap_or_default(), &init, captured, &mut devices)?;
+    // Where the launch makes the caller's account it does so in the image's own files.
+    let becomes = caller.is_some_and(|caller| caller != process.uid);
+    if !becomes {
+        accounts::add(captured, &mut mounts, &mut process)?;
+    }
+    mounts.sort_by_key(|mount| mount.destination.components().count());
     let user = user_space(linux, spaces.user, captured.maps.as_ref())?;
     // The root is `OVERLAY/ID/merged`.
     let store = root.path().ancestors().nth(2).unwrap_or(Path::new("/"));

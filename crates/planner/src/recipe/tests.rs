@@ -35,7 +35,7 @@ fn captured((specification, mounts): (&str, &[u8])) -> Captured {
 }
 
 fn made(captured: &Captured) -> Recipe {
-    recipe(captured, vec!["sh".into()]).unwrap()
+    recipe(captured, vec!["sh".into()], None).unwrap()
 }
 
 /// The reason, with one value of root's specification changed.
@@ -46,7 +46,7 @@ fn said(pointer: &str, value: Value) -> String {
         Value::Array(values) => values.push(value),
         parent => parent[name] = value,
     }
-    recipe(&captured, Vec::new()).unwrap_err().0
+    recipe(&captured, Vec::new(), None).unwrap_err().0
 }
 
 #[test]
@@ -163,4 +163,7 @@ fn accounts_that_podman_wrote_are_mounted() {
     let recipe = made(&captured);
     let passwd = recipe.mounts.iter().find(|mount| mount.destination == Path::new("/etc/passwd")).unwrap();
     assert_eq!(passwd.kind, MountKind::File { content: b"me".into(), mode: 0o644 });
+    // The launch adds a line of its own, which it could not in a file that is mounted.
+    let recipe = super::recipe(&captured, Vec::new(), Some(1000)).unwrap();
+    assert!(recipe.mounts.iter().all(|mount| mount.destination != Path::new("/etc/passwd")));
 }

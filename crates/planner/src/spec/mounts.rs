@@ -2,10 +2,9 @@
 
 use super::devices::{device, is_below_dev, is_usable};
 use super::options::Options;
-use crate::captured::{ACCOUNTS, Captured, is_own};
+use crate::captured::{Captured, is_own};
 use crate::error::Reason;
-use crate::layers;
-use flake_plan::{Device, Mount, MountFlags, MountKind};
+use flake_plan::{Device, Mount, MountKind};
 use flake_tools::podman::OwnKind;
 use oci_spec::runtime::Mount as Listed;
 use std::path::{Component, Path};
@@ -18,8 +17,7 @@ const SHM: &str = "/dev/shm";
 /// Where device files are.
 const DEV: &str = "/dev";
 
-/// The mounts in the order in which they are made: what is mounted in another mount comes after it. Device files
-/// join `devices`. Podman's init at `init` is left out.
+/// The mounts. Device files join `devices`. Podman's init at `init` is left out.
 pub(crate) fn mounts(
     list: &[Listed],
     init: &Path,
@@ -33,27 +31,7 @@ pub(crate) fn mounts(
     for listed in list.iter().filter(|listed| listed.destination() != init) {
         mounts.extend(mount(listed, captured, devices)?);
     }
-    for account in accounts(captured)? {
-        if mounts.iter().all(|mount: &Mount| mount.destination != account.destination) {
-            mounts.push(account);
-        }
-    }
-    mounts.sort_by_key(|mount| mount.destination.components().count());
     Ok(mounts)
-}
-
-/// The image's accounts with the container's user among them, which podman wrote into the writable layer.
-fn accounts(captured: &Captured) -> Result<Vec<Mount>, Reason> {
-    let Some(upper) = layers::upper(&captured.mounts) else { return Ok(Vec::new()) };
-    let account = |file: &str| {
-        let destination = Path::new("/").join(file);
-        let kind = match captured.own.get(&upper.join(file))? {
-            OwnKind::File(content, mode) => MountKind::File { content: content.clone(), mode: *mode },
-            _ => return Some(Err(anew(&destination))),
-        };
-        Some(Ok(Mount { destination, kind, flags: MountFlags::default() }))
-    };
-    ACCOUNTS.into_iter().filter_map(account).collect()
 }
 
 fn mount(listed: &Listed, captured: &Captured, devices: &mut Vec<Device>) -> Result<Option<Mount>, Reason> {
@@ -117,6 +95,7 @@ fn own(source: &Path, destination: &Path, captured: &Captured) -> Result<MountKi
     }
 }
 
-fn anew(destination: &Path) -> Reason {
+/// The reason for something of the container's own directories that is not a small file.
+pub(crate) fn anew(destination: &Path) -> Reason {
     Reason(format!("what podman makes anew for each container at {}", destination.display()))
 }

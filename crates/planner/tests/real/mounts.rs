@@ -92,6 +92,12 @@ fn caller(host: &ScratchHost) -> anyhow::Result<()> {
     );
     ensure!(file(&recipe, "/etc/localtime")?.starts_with(b"TZif"));
     ensure!(recipe.process.uid == 0, "podman starts it as root");
+    ensure!(mount(&recipe, "/etc/passwd").is_err(), "the launch adds the caller");
+    // Podman starts it as the caller.
+    let options = &["--cap-drop=all"];
+    let recipe = crate::maker::recipe(plan(host, &ADA, Wish { as_caller: true, options, ..PLAIN })?)?;
+    ensure!(recipe.process.uid == 4242, "{:?}", recipe.process);
+    ensure!(String::from_utf8_lossy(file(&recipe, "/etc/passwd")?).contains("ada:*:4242:4242:"));
     Ok(())
 }
 
@@ -192,6 +198,9 @@ fn stranger(host: &ScratchHost) -> anyhow::Result<()> {
             let passwd = String::from_utf8_lossy(file(&recipe, "/etc/passwd")?).into_owned();
             ensure!(passwd.contains(":1234:1234:"), "{passwd}");
         }
+        let image = &Image::USERIMG;
+        let recipe = recipe(plan(host, user, Wish { image, ..PLAIN })?)?;
+        ensure!(recipe.process.env.iter().any(|pair| pair == "HOME=/place"), "{:?}", recipe.process.env);
     }
     Ok(())
 }
