@@ -106,6 +106,10 @@ impl Podman {
     pub fn command<W: AsRef<OsStr>>(&self, words: impl IntoIterator<Item = W>) -> Command {
         let mut command = self.program.command(words);
         command.env_clear().envs(self.variables());
+        // Podman goes back to where it was started, and fails where that is gone.
+        if std::env::current_dir().is_err() {
+            command.current_dir("/");
+        }
         command
     }
 

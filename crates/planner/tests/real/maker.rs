@@ -20,7 +20,7 @@ const NETWORK: &str = "FLAKE_TEST_NETWORK";
 /// The application is the caller, and podman starts it so.
 const CALLER: &str = "FLAKE_TEST_CALLER";
 /// This binary, where every user can run it.
-const PROGRAM: &str = "/usr/local/bin/plan-maker";
+pub(crate) const PROGRAM: &str = "/usr/local/bin/plan-maker";
 
 /// What is planned.
 #[derive(Debug, Clone, Copy)]

@@ -1,9 +1,10 @@
 //! Which way a launch goes, and the reason.
 
 use crate::Case;
-use crate::maker::{PLAIN, Wish, command, plan, reason, recipe};
+use crate::maker::{PLAIN, PROGRAM, Wish, command, plan, reason, recipe};
 use anyhow::{Context, ensure};
-use flake_testkit::{ADA, Image, ROOT, ScratchHost, User};
+use flake_plan::Plan;
+use flake_testkit::{ADA, Call, Image, ROOT, ScratchHost, User};
 
 pub(crate) const CASES: &[Case] = &[
     ("root's options that the runner can do", root_runner),
@@ -15,6 +16,7 @@ pub(crate) const CASES: &[Case] = &[
     ("another storage driver", vfs),
     ("what podman refuses", impossible),
     ("several at once", at_once),
+    ("in a folder that is gone", nowhere),
 ];
 
 fn all_straight(host: &ScratchHost, user: &User, all: &[&[&str]]) -> anyhow::Result<()> {
@@ -99,6 +101,22 @@ fn odd_volumes(host: &ScratchHost) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The folder that the caller was in is gone.
+fn nowhere(host: &ScratchHost) -> anyhow::Result<()> {
+    for user in [&ROOT, &ADA] {
+        let (gone, out) = (user.home().join("gone"), user.home().join("plan-nowhere"));
+        let make = command(host, user, PLAIN, &out)?;
+        let mut shell = user.command("sh");
+        // It is this user's already.
+        let words = make.get_args().skip_while(|word| *word != PROGRAM);
+        shell.args(["-c", "mkdir $0; cd $0; rmdir $0; exec \"$@\""]).arg(&gone).args(words);
+        shell.envs(make.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        Call::new(shell).check()?;
+        recipe(Plan::read(&out, user.id)?)?;
+    }
+    Ok(())
+}
+
 /// What podman says when nothing can be planned.
 fn impossible(host: &ScratchHost) -> anyhow::Result<()> {
     let said = |user, options: &[&str]| -> anyhow::Result<String> {
@@ -136,7 +154,7 @@ fn at_once(host: &ScratchHost) -> anyhow::Result<()> {
         .collect::<Result<_, _>>()?;
     for (number, mut child) in all.into_iter().enumerate() {
         ensure!(child.wait()?.success(), "number {number}");
-        recipe(flake_plan::Plan::read(&ADA.home().join(format!("at-once-{number}")), ADA.id)?)?;
+        recipe(Plan::read(&ADA.home().join(format!("at-once-{number}")), ADA.id)?)?;
     }
     Ok(())
 }
@@ -167,7 +185,7 @@ fn vfs(host: &ScratchHost) -> anyhow::Result<()> {
     let mut save = ROOT.command("sh");
     let copy = format!("podman save localhost/box | CONTAINERS_STORAGE_CONF={store} podman load -q");
     host.image(&ROOT, &Image::BOX)?;
-    flake_testkit::Call::new({
+    Call::new({
         save.args(["-c", &copy]);
         save
     })
@@ -175,8 +193,8 @@ fn vfs(host: &ScratchHost) -> anyhow::Result<()> {
     let out = ROOT.home().join("plan-vfs");
     let mut make = command(host, &ROOT, PLAIN, &out)?;
     make.env("CONTAINERS_STORAGE_CONF", store);
-    flake_testkit::Call::new(make).check()?;
-    let plan = flake_plan::Plan::read(&out, 0)?;
+    Call::new(make).check()?;
+    let plan = Plan::read(&out, 0)?;
     ensure!(reason(&plan)?.contains("storage driver vfs"), "{:?}", plan.way);
     Ok(())
 }
