@@ -42,7 +42,7 @@ pub use harness::{Suite, run, trial};
 pub use host::ScratchHost;
 pub use image::Image;
 pub use rounds::rounds;
-pub use subject::Subject;
+pub use subject::{AGENT_WAY, Subject};
 pub use terminal::{Ended, Terminal};
 pub use user::{ADA, BOB, NOSUB, ROOT, User};
 pub use wait::{DEADLINE, until};

@@ -5,6 +5,9 @@ use std::process::Command;
 
 use crate::{Call, Conversation, Image, Result, ScratchHost, Terminal, User};
 
+/// Options of `flake-ctl podman register` with which a flake has to go through podman and the agent.
+pub const AGENT_WAY: &[&str] = &["--opt", r"\--personality LINUX"];
+
 /// A program under test, called by one user.
 ///
 /// Its target is busybox, so `subject sh -c ...` on a flake does what `busybox sh -c ...` does on the host.

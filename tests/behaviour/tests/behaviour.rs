@@ -7,19 +7,27 @@ use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 
 use flake_behaviour::{Scene, cases, nothing_is_left};
-use flake_testkit::{ADA, ROOT, ScratchHost, Subject, Suite, User, run, trial};
+use flake_testkit::{ADA, AGENT_WAY, ROOT, ScratchHost, Subject, Suite, User, run, trial};
 
 /// Who registers, and who calls.
 type People = (&'static User, &'static User);
 
-/// Registered and called by root; by a user; registered by root and called by a user.
-const FLAKES: [(&str, People); 3] =
-    [("rootful", (&ROOT, &ROOT)), ("rootless", (&ADA, &ADA)), ("system", (&ROOT, &ADA))];
+/// Registered and called by root; by a user; registered by root and called by a user: straight from the layers, and
+/// through podman and the agent.
+const FLAKES: [(&str, People, &[&str]); 6] = [
+    ("rootful", (&ROOT, &ROOT), &[]),
+    ("rootless", (&ADA, &ADA), &[]),
+    ("system", (&ROOT, &ADA), &[]),
+    ("rootful-agent", (&ROOT, &ROOT), AGENT_WAY),
+    ("rootless-agent", (&ADA, &ADA), AGENT_WAY),
+    ("system-agent", (&ROOT, &ADA), AGENT_WAY),
+];
 
 fn main() -> ExitCode {
     let mut trials = subject_trials("host", &ROOT, |_| Ok(Subject::control(&ROOT)));
-    for (name, people) in FLAKES {
-        trials.extend(subject_trials(name, people.1, move |host| Subject::register(host, name, people, &[])));
+    for (name, people, options) in FLAKES {
+        let make = move |host: &ScratchHost| Subject::register(host, name, people, options);
+        trials.extend(subject_trials(name, people.1, make));
     }
     let last = trial("nothing_is_left", |host| nothing_is_left(host, &[&ROOT, &ADA]));
     run(Suite { product: true, trials, last: vec![last] })

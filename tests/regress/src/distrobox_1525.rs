@@ -21,8 +21,9 @@ pub(crate) fn run(ground: &Ground<'_>) -> Result<()> {
 
     let image = Image { name: "gone-1525", ..Image::BOX };
     let app = ground.host.register(&ADA, ("gone-1525", &image, "/bin/busybox"), &[])?;
-    let tags = ["rmi", "--force", "localhost/gone-1525", "localhost/flake/gone-1525"];
-    ground.host.podman(&ADA, tags).run()?;
+    let id = ground.host.podman(&ADA, ["images", "--quiet", "--no-trunc", "localhost/gone-1525"]).check()?;
+    // With all of its names.
+    ground.host.podman(&ADA, ["rmi", "--force", id.out().trim()]).run()?;
     let mut command = ADA.command(&app);
     command.args(["echo", "word"]);
     let outcome = Call::new(command).run()?;

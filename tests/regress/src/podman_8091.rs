@@ -3,12 +3,12 @@
 //! The label is the way to it.
 
 use anyhow::{Result, ensure};
-use flake_testkit::{ADA, Call, Conversation, Image};
+use flake_testkit::{ADA, AGENT_WAY, Call, Conversation, Image};
 
 use crate::Ground;
 
 pub(crate) fn run(ground: &Ground<'_>) -> Result<()> {
-    let app = ground.host.register(&ADA, ("label-8091", &Image::BOX, "/bin/busybox"), &[])?;
+    let app = ground.host.register(&ADA, ("label-8091", &Image::BOX, "/bin/busybox"), AGENT_WAY)?;
     let mut command = ADA.command(&app);
     command.args(["sh", "-c", "echo ready; read -r x"]);
     let running = Conversation::new(Call::new(command).spawn()?);
