@@ -34,27 +34,29 @@ pub fn make(launch: &Launch, podman: &Podman, files: Vec<Source>, home: &Path) -
     let words = flake_engine::podman::created(launch, is_root)?;
     // Before podman looks at it: what changes from here on makes the plan old.
     let basis = Basis::now(files, home);
-    let image = podman.image_inspect(&launch.image)?;
     let checked = match launch.network {
         // Nothing to look at: setting one up takes podman a while.
         Some(Network::Private) => Err("a private network".into()),
         _ => options::check(&launch.options),
     };
-    let found = match checked {
+    let (image_id, found) = match checked {
         Ok(()) => {
             podman.remove_left_specimens()?;
             let captured = Captured::take(podman, &words, is_root)?;
+            let caller = launch.identity.as_ref().map(|identity| identity.uid);
+            // By its id: the name may lead to another one by now.
+            let image = podman.image_inspect(&captured.container.image)?;
             let command = match options::replace_entrypoint(&launch.options) {
                 true => Vec::new(),
                 false => image.config.unwrap_or_default().cmd.unwrap_or_default(),
             };
-            recipe::recipe(&captured, command, launch.identity.as_ref().map(|identity| identity.uid))
+            (image.id, recipe::recipe(&captured, command, caller))
         }
-        Err(reason) => Err(reason),
+        Err(reason) => (podman.image_inspect(&launch.image)?.id, Err(reason)),
     };
     let way = match found {
         Ok(recipe) => Way::Runner(Box::new(recipe)),
         Err(reason) => Way::Agent { reason: reason.0 },
     };
-    Ok(Plan { uid: rustix::process::geteuid().as_raw(), words, basis, image_id: image.id, way })
+    Ok(Plan { uid: rustix::process::geteuid().as_raw(), words, basis, image_id, way })
 }

@@ -121,6 +121,11 @@ fn what_nobody_knows_is_the_reason() {
         ("/linux/rootfsPropagation", json!("shared"), "mounts that the host sees (shared)"),
         ("/linux/sysctl", json!({"net/../x": "1"}), "the kernel setting net/../x"),
         ("/mounts/-", json!({"destination": "/x", "type": "nfs"}), "a mount of type nfs at /x"),
+        (
+            "/mounts/-",
+            json!({"destination": "/x", "type": "none", "source": "/y"}),
+            "a mount of type none at /x",
+        ),
         ("/mounts/-", json!({"destination": "/a/../x", "type": "proc"}), "a mount at /a/../x"),
         (
             "/mounts/-",

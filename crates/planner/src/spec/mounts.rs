@@ -54,7 +54,7 @@ fn mount(listed: &Listed, captured: &Captured, devices: &mut Vec<Device>) -> Res
         "tmpfs" => {
             MountKind::Tmpfs { options: options.own_of(&TMPFS, &at)?, is_copied_up: options.is_copied_up }
         }
-        "bind" | "none" | "" => {
+        kind if kind == "bind" || options.is_bind => {
             let source = listed.source().as_deref().unwrap_or(Path::new(""));
             if !source.is_absolute() {
                 return Err(format!("a mount of {} at {at}", source.display()).into());

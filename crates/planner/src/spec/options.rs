@@ -8,6 +8,8 @@ use flake_plan::MountFlags;
 pub(crate) struct Options {
     /// The flags.
     pub(crate) flags: MountFlags,
+    /// A path of the host.
+    pub(crate) is_bind: bool,
     /// With what is mounted below.
     pub(crate) is_recursive: bool,
     /// Device files work.
@@ -44,12 +46,13 @@ impl Options {
             "nodiratime" => flags.no_dir_atime = true,
             "nodev" => self.has_devices = false,
             "dev" => (self.has_devices, self.wants_devices) = (true, true),
-            "rbind" => self.is_recursive = true,
+            "bind" => self.is_bind = true,
+            "rbind" => (self.is_bind, self.is_recursive) = (true, true),
             "tmpcopyup" => self.is_copied_up = true,
             // Podman's own, when it makes a volume.
             "copy" | "nocopy" => {}
             // What is so anyway.
-            "bind" | "relatime" | "atime" | "diratime" | "defaults" | "async" | "newinstance" | "private"
+            "relatime" | "atime" | "diratime" | "defaults" | "async" | "newinstance" | "private"
             | "rprivate" | "slave" | "rslave" | "notmpcopyup" => {}
             "rro" => (flags.read_only, flags.recursive) = (true, true),
             "rnosuid" => (flags.no_suid, flags.recursive) = (true, true),

@@ -42,7 +42,12 @@ fn check_layers(layers: &Layers) -> anyhow::Result<()> {
 }
 
 fn root_plain(host: &ScratchHost) -> anyhow::Result<()> {
-    let recipe = recipe(plan(host, &ROOT, PLAIN)?)?;
+    let plan = plan(host, &ROOT, PLAIN)?;
+    let words: Vec<_> = plan.words.iter().filter_map(|word| word.to_str()).collect();
+    ensure!(words.first() == Some(&"create") && words.contains(&"--label=flake.scratch"), "{words:?}");
+    ensure!(words.ends_with(&["localhost/box", "@flake-entrypoint-ends"]), "{words:?}");
+    ensure!(!words.contains(&"--rm") && !words.contains(&"--detach"), "{words:?}");
+    let recipe = recipe(plan)?;
     check_layers(&recipe.layers)?;
     ensure!(recipe.user == UserSpace::Host && !recipe.is_read_only);
     ensure!(recipe.hostname == Hostname::Name("scratch".into()), "{:?}", recipe.hostname);
