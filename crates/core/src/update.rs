@@ -104,8 +104,12 @@ impl Outlook {
     /// Whether a registry may have a newer one.
     #[must_use]
     pub fn comes_from_a_registry(&self) -> bool {
-        // An image that is there without that name is meant by its id.
-        let is_name = self.named.as_ref().is_none_or(|named| named.names.contains(&self.whole));
+        // An image that is there without that name is meant by its id. Whose a short name is that no image has, nobody
+        // knows: a stranger's image must not come in its place.
+        let is_name = match &self.named {
+            Some(named) => named.names.contains(&self.whole),
+            None => reference::is_whole(&self.whole),
+        };
         is_name && !reference::is_local(&self.whole) && !reference::is_fixed(&self.whole)
     }
 }

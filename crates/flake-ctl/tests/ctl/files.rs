@@ -8,6 +8,7 @@ use anyhow::{Result, ensure};
 use flake_testkit::{Call, ROOT, ScratchHost};
 
 const FLAKES: &str = "/usr/share/flakes";
+const PINS: &str = "/var/lib/flakes/pins";
 /// Around what tells one file from another with the same content.
 const INODE: &str = " inode ";
 
@@ -19,8 +20,12 @@ impl State {
     /// The state of the flake NAME whose command is at `path`, down to what should not be there.
     pub(crate) fn of(name: &str, path: &Path, host: &ScratchHost) -> Result<Self> {
         let mut paths = vec![path.to_owned()];
-        let folders =
-            [PathBuf::from(FLAKES), format!("{FLAKES}/images").into(), format!("{FLAKES}/{name}.d").into()];
+        let folders = [
+            PathBuf::from(FLAKES),
+            format!("{FLAKES}/images").into(),
+            format!("{FLAKES}/{name}.d").into(),
+            PINS.into(),
+        ];
         let bin = path.parent().map(Path::to_owned);
         for folder in folders.into_iter().chain(bin) {
             let names = fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path());
@@ -30,8 +35,9 @@ impl State {
         paths.sort();
         paths.dedup();
         let mut lines = paths.iter().map(|path| describe(path)).collect::<Result<Vec<_>>>()?;
-        let tags =
-            host.podman(&ROOT, ["images", "--no-trunc", "--format", "{{.Repository}} {{.ID}}"]).check()?;
+        let tags = host
+            .podman(&ROOT, ["images", "--no-trunc", "--format", "{{.Repository}} {{.Tag}} {{.ID}}"])
+            .check()?;
         let tag = format!("localhost/flake/{name} ");
         lines.extend(tags.out().lines().filter(|line| line.starts_with(&tag)).map(str::to_owned));
         Ok(Self(lines))

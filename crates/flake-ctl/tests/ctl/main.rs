@@ -8,12 +8,16 @@ mod init;
 mod killed;
 mod listing;
 mod names;
+mod plan;
 mod podman;
 mod register;
+mod registry;
 mod remove;
 mod shipped;
 mod shipped_asks;
 mod told;
+mod update;
+mod update_stopped;
 mod words;
 
 use std::process::ExitCode;
@@ -37,9 +41,16 @@ fn main() -> ExitCode {
         words::CASES,
         podman::CASES,
         faults::CASES,
+        plan::CASES,
+        update::CASES,
+        update_stopped::CASES,
     ];
     let trials = |cases: &[&[Case]]| {
         cases.iter().flat_map(|cases| cases.iter()).map(|&(name, body)| trial(name, body)).collect()
     };
-    run(Suite { product: true, trials: trials(&all), last: trials(&[faults::ALONE, killed::ALONE]) })
+    run(Suite {
+        product: true,
+        trials: trials(&all),
+        last: trials(&[faults::ALONE, update_stopped::ALONE, killed::ALONE]),
+    })
 }

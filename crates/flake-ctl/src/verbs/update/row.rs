@@ -56,7 +56,7 @@ impl Row {
             (Some(Side { id, .. }), true) => Side { id: id.clone(), digest: Some(digest.to_owned()) },
             _ => Side { id: None, digest: Some(digest.to_owned()) },
         };
-        Self { name: loaded.name.to_string(), image: outlook.whole.clone(), before, after, changed: !is_same }
+        Self { name: loaded.name.to_string(), image: image(loaded), before, after, changed: !is_same }
     }
 
     /// Both sides in the same terms: digests, or ids where one has none.
