@@ -1,8 +1,8 @@
 //! Running a launch straight from the image's layers, as its plan says.
 
 use crate::ending::{Ending, Refusal};
-use crate::install;
-use crate::run;
+use crate::relaying::{self, Relaying};
+use crate::{install, run};
 use flake_core::launch::{Identity, Launch};
 use flake_core::place::{Places, Scope};
 use flake_core::registry::Registration;
@@ -46,7 +46,12 @@ pub(crate) fn run(
             plan = planned.read();
         }
         let Some(Plan { way: Way::Runner(recipe), .. }) = &plan else { return Ok(None) };
-        match flake_runner::run(recipe, planned.call(recipe)?, || ()) {
+        let files = if launch.as_root { Files::Relayed } else { Files::Passed };
+        let mut streams = Streams::gather(&launch.args, files)?;
+        let relaying = relaying::start(&mut streams)?;
+        let end = flake_runner::run(recipe, planned.call(recipe, streams)?);
+        relaying.map_or(Ok(()), Relaying::finish)?;
+        match end {
             Ok(End::Exited(status)) => return Ok(Some(Ending::Status(status))),
             Ok(End::Killed(signal)) => return Ok(Some(Ending::Signal(signal))),
             Err(RunError::LayerMissing(_)) if !is_renewed => plan = None,
@@ -92,7 +97,7 @@ impl Planned<'_> {
     }
 
     /// What is different for this call.
-    fn call(&self, recipe: &Recipe) -> Result<Call, Refusal> {
+    fn call(&self, recipe: &Recipe, streams: Streams) -> Result<Call, Refusal> {
         let launch = self.launch;
         let surroundings = Surroundings::inherited();
         let cwd = std::env::current_dir().ok();
@@ -125,7 +130,7 @@ impl Planned<'_> {
             umask: launch.umask,
             ignored: surroundings.ignored,
             blocked: surroundings.blocked,
-            descriptors: descriptors(Streams::gather(&launch.args, Files::Passed)?)?,
+            descriptors: descriptors(streams)?,
             workshop: self.file.parent().map(PathBuf::from).unwrap_or_default(),
         })
     }

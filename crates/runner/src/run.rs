@@ -30,11 +30,11 @@ use std::os::unix::ffi::OsStrExt;
 pub use crate::foreground::End;
 
 /// Runs a call to its end. The caller has one thread; it is in other namespaces afterwards, with another root, and is
-/// expected to end as the command did. `started` is called when the last process was started, before the wait.
+/// expected to end as the command did.
 ///
 /// # Errors
 /// [`RunError`]; after [`RunError::LayerMissing`] nothing has happened.
-pub fn run(recipe: &Recipe, call: Call, started: impl FnOnce()) -> Result<End, RunError> {
+pub fn run(recipe: &Recipe, call: Call) -> Result<End, RunError> {
     layers::check(&recipe.layers)?;
     let signals = foreground::receive_signals().map_err(system("receive signals"))?;
     let null =
@@ -51,7 +51,7 @@ pub fn run(recipe: &Recipe, call: Call, started: impl FnOnce()) -> Result<End, R
     if let Hostname::Name(name) = &recipe.hostname {
         sethostname(name.as_bytes()).map_err(system("set the host name"))?;
     }
-    start(recipe, call, terminal, (signals, null, foreground_of), started)
+    start(recipe, call, terminal, (signals, null, foreground_of))
 }
 
 fn namespaces(recipe: &Recipe) -> UnshareFlags {
@@ -82,7 +82,6 @@ fn start(
     call: Call,
     terminal: Option<Terminal>,
     (signals, null, in_front): (SignalFd, OwnedFd, Option<OwnedFd>),
-    started: impl FnOnce(),
 ) -> Result<End, RunError> {
     let words = words(&call.words, &recipe.process)?;
     let env = environment(&recipe.process, &call.env);
@@ -107,7 +106,6 @@ fn start(
         }
     }
     drop((prepared, reports));
-    started();
     let end = family.stay();
     family.clear_up();
     end.map_err(system("wait for the command"))?.map_err(|report| match report {

@@ -107,6 +107,17 @@ impl Streams {
         Ok(Relays(self.relays.drain(..).map(Relay::start).collect::<io::Result<_>>()?))
     }
 
+    /// Whether anything has to be copied between files and pipes.
+    #[must_use]
+    pub fn has_relays(&self) -> bool {
+        !self.relays.is_empty()
+    }
+
+    /// Lets go of what another process copies.
+    pub fn forget_relays(&mut self) {
+        self.relays.clear();
+    }
+
     /// Whether the command's output is the terminal, so that nobody behind it in a pipeline writes there.
     pub(super) fn has_whole_screen(&self) -> bool {
         self.table.iter().any(|stream| stream.number == 1 && stream.source == Source::Terminal)
