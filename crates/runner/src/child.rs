@@ -17,7 +17,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 pub(crate) type Errno = i32;
 
 /// More than a failure's report has, in bytes.
-pub(crate) const REPORT: usize = 4096;
+const REPORT: usize = 4096;
 /// Stands in a report where a stage would, before words.
 const WORDS: u8 = u8::MAX;
 
@@ -42,7 +42,7 @@ pub(crate) enum Report {
 
 /// Makes the root, which takes a process that is in the namespace, and becomes the command; or reports what failed
 /// and ends.
-pub(crate) fn execute(mut prepared: Prepared<'_>, reports: &OwnedFd) -> ! {
+pub(crate) fn execute(prepared: &mut Prepared<'_>, reports: &OwnedFd) -> ! {
     // Above every number that is filled below.
     let reports = park(reports.as_raw_fd(), prepared.descriptors.first_free()).unwrap_or(reports.as_raw_fd());
     // The caller's mask is for the command, not for what is made for it.
@@ -51,7 +51,7 @@ pub(crate) fn execute(mut prepared: Prepared<'_>, reports: &OwnedFd) -> ! {
     let bytes = match root::enter(prepared.recipe, &prepared.call, prepared.terminal.as_ref()) {
         Err(error) => [&[WORDS], error.to_string().as_bytes()].concat(),
         Ok(()) => {
-            let Err((stage, error)) = become_command(&mut prepared);
+            let Err((stage, error)) = become_command(prepared);
             [&[stage.code()], &error.to_ne_bytes()[..]].concat()
         }
     };
@@ -64,8 +64,10 @@ pub(crate) fn execute(mut prepared: Prepared<'_>, reports: &OwnedFd) -> ! {
 
 impl Report {
     /// What [`execute`] wrote; nothing when it became the command.
-    pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
-        let (first, rest) = bytes.split_first()?;
+    pub(crate) fn read(reports: &OwnedFd) -> Option<Self> {
+        let mut bytes = [0; REPORT];
+        let count = rustix::io::read(reports, &mut bytes).ok()?;
+        let (first, rest) = bytes[..count].split_first()?;
         if *first == WORDS {
             return Some(Self::Root(String::from_utf8_lossy(rest).into_owned()));
         }

@@ -1,6 +1,5 @@
 //! Staying until the command has ended: signals that are for it, and stops.
 
-use crate::child::{REPORT, Report};
 use crate::init::QUESTION;
 use flake_sys::inherited;
 use flake_sys::signals::{self, Received, SignalFd, SignalSet, is_stop};
@@ -32,8 +31,6 @@ pub(crate) struct Foreground {
     pub(crate) init: Pid,
     /// The command.
     pub(crate) command: Pid,
-    /// Readable once the command has been executed or has failed to be.
-    pub(crate) report: Option<OwnedFd>,
     /// The init's answers.
     pub(crate) answers: OwnedFd,
     /// The host's `/dev/null`.
@@ -44,38 +41,20 @@ pub(crate) struct Foreground {
 
 impl Foreground {
     /// Waits for the end.
-    pub(crate) fn stay(&mut self) -> io::Result<Result<End, Report>> {
-        let mut failure = None;
+    pub(crate) fn stay(&self) -> io::Result<End> {
         loop {
             self.wait_for_something()?;
-            if let Some(report) = &self.report {
-                let mut bytes = [0; REPORT];
-                match read(report, &mut bytes) {
-                    // Still on its way.
-                    Err(Errno::AGAIN | Errno::INTR) => {}
-                    Ok(count) => {
-                        failure = Report::read(&bytes[..count]);
-                        self.report = None;
-                        if failure.is_none() {
-                            self.let_go();
-                        }
-                    }
-                    Err(_) => self.report = None,
-                }
-            }
             while let Some(received) = self.signals.next_signal()? {
                 self.receive(received);
             }
             if let Some(end) = self.look_at_command()? {
-                return Ok(failure.map_or(Ok(end), Err));
+                return Ok(end);
             }
         }
     }
 
     fn wait_for_something(&self) -> io::Result<()> {
-        let mut fds = vec![PollFd::new(&self.signals, PollFlags::IN)];
-        fds.extend(self.report.as_ref().map(|report| PollFd::new(report, PollFlags::IN)));
-        match poll(&mut fds, None) {
+        match poll(&mut [PollFd::new(&self.signals, PollFlags::IN)], None) {
             Ok(_) | Err(Errno::INTR) => Ok(()),
             Err(error) => Err(error.into()),
         }
@@ -83,7 +62,7 @@ impl Foreground {
 
     /// The command runs: whoever reads its output or writes its input is to see when *it* closes them.
     /// Files and devices stay, since nobody can tell that they are still open here.
-    fn let_go(&self) {
+    pub(crate) fn let_go(&self) {
         let is_seen = |number| {
             inherited::open(number).and_then(|open| fstat(open).ok()).is_some_and(|stat| {
                 matches!(FileType::from_raw_mode(stat.st_mode), FileType::Fifo | FileType::Socket)

@@ -12,6 +12,7 @@ use flake_plan::{Hostname, Process, Recipe};
 use flake_sys::exec::{Descriptors, Program};
 use flake_sys::signals::SignalFd;
 use flake_wire::{Failure, FailureKind};
+use nix::sched::{CloneFlags, clone};
 use nix::unistd::{ForkResult, fork};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::fcntl_dupfd_cloexec;
@@ -24,10 +25,14 @@ use rustix::termios::tcgetpgrp;
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 use std::collections::BTreeMap;
 use std::ffi::CString;
+use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 
 pub use crate::foreground::End;
+
+/// The stack of the command's process until it is executed, in bytes; only what is used of it exists.
+const STACK: usize = 1 << 20;
 
 /// Runs a call to its end. The caller has one thread; it is in other namespaces afterwards, with another root, and is
 /// expected to end as the command did.
@@ -86,41 +91,58 @@ fn start(
     let words = words(&call.words, &recipe.process)?;
     let env = environment(&recipe.process, &call.env);
     let cwd = call.cwd.as_deref().unwrap_or(&recipe.process.cwd).as_os_str().as_bytes().to_vec();
-    let prepared = prepare(recipe, call, terminal, &words, &env, &cwd)?;
+    let mut prepared = prepare(recipe, call, terminal, &words, &env, &cwd)?;
     let pipe = |flags| pipe_with(flags | PipeFlags::CLOEXEC).map_err(system("make a pipe"));
     let ((report, reports), (answers, answered)) = (pipe(PipeFlags::NONBLOCK)?, pipe(PipeFlags::empty())?);
     let launcher = pidfd_open(getpid(), PidfdFlags::empty()).map_err(system("watch this process"))?;
     // Nothing inside looks into what these two are copies of: neither memory nor descriptors nor the program's file.
     set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(system("close this process to others"))?;
-    let of_init = Init { launcher, answers: answered };
-    let Some(init) = new_process()? else { init::run(&of_init) };
-    drop(of_init);
-    let report = Some(report);
-    let mut family = Foreground { signals, init, command: init, report, answers, null, terminal: in_front };
-    match new_process() {
-        Ok(Some(command)) => family.command = command,
-        Ok(None) => child::execute(prepared, &reports),
-        Err(error) => {
-            family.clear_up();
-            return Err(error);
+    let init = start_init(&Init { launcher, answers: answered })?;
+    let mut family = Foreground { signals, init, command: init, answers, null, terminal: in_front };
+    let end = match start_command(&mut prepared, &reports) {
+        Ok(command) => {
+            family.command = command;
+            drop((prepared, reports));
+            let report = Report::read(&report);
+            if report.is_none() {
+                family.let_go();
+            }
+            family.stay().map_err(system("wait for the command")).map(|end| report.map_or(Ok(end), Err))
         }
-    }
-    drop((prepared, reports));
-    let end = family.stay();
+        Err(error) => Err(error),
+    };
     family.clear_up();
-    end.map_err(system("wait for the command"))?.map_err(|report| match report {
+    end?.map_err(|report| match report {
         Report::Root(text) => RunError::Root(text),
         Report::Program(error) => RunError::Program(program::failure(&words[0], Some(&cwd), &error)),
     })
 }
 
-/// Forks; none in the new process.
-fn new_process() -> Result<Option<Pid>, RunError> {
-    // SAFETY: this process has one thread; both callers have the child end or become another program.
+/// Starts the first process of the namespace.
+fn start_init(of_init: &Init) -> Result<Pid, RunError> {
+    // SAFETY: this process has one thread; the child ends without returning.
     match unsafe { fork() }.map_err(system("start a process"))? {
-        ForkResult::Parent { child } => Ok(Pid::from_raw(child.as_raw())),
-        ForkResult::Child => Ok(None),
+        ForkResult::Parent { child } => pid(child),
+        ForkResult::Child => init::run(of_init),
     }
+}
+
+/// Starts the command and comes back when it is executed or has failed to be, as vfork(2) does: to copy this process'
+/// memory for it would take longer than much of what it does.
+fn start_command(prepared: &mut Prepared<'_>, reports: &OwnedFd) -> Result<Pid, RunError> {
+    let mut stack = vec![0; STACK];
+    // What the child uses stays this process' own, which lets go of it afterwards.
+    let run = Box::new(|| child::execute(prepared, reports));
+    let flags = CloneFlags::CLONE_VM | CloneFlags::CLONE_VFORK;
+    // SAFETY: this process has one thread, which waits until the child no longer uses its memory; the child has a stack
+    // of its own, and ends or becomes another program without returning.
+    let child = unsafe { clone(run, &mut stack, flags, Some(nix::libc::SIGCHLD)) };
+    pid(child.map_err(system("start a process"))?)
+}
+
+fn pid(pid: nix::unistd::Pid) -> Result<Pid, RunError> {
+    Pid::from_raw(pid.as_raw())
+        .ok_or_else(|| system("start a process")(io::Error::from(io::ErrorKind::InvalidData)))
 }
 
 fn prepare<'recipe>(
