@@ -7,6 +7,7 @@ use crate::report::{note, say};
 use flake_core::caller::Caller;
 use flake_core::gap;
 use flake_core::launch::{Launch, Rights, resolve};
+use flake_core::pin::PinError;
 use flake_core::place::{Places, Scope};
 use flake_core::registry::{Registration, Registry};
 use flake_core::transaction::make_folders;
@@ -58,7 +59,8 @@ impl<'a> Planning<'a> {
 
     /// The plan that is there, if it is still good; else one is made and written.
     pub(crate) fn current(&self) -> Result<Outcome, Failure> {
-        if let Some(reason) = straight::why_not(&self.registration.loaded.flake, self.caller) {
+        let flake = &self.registration.loaded.flake;
+        if let (None, Some(reason)) = (gap::missing_part(flake), straight::why_not(flake, self.caller)) {
             return Ok(Outcome::Fixed(reason));
         }
         let uid = rustix::process::geteuid().as_raw();
@@ -71,7 +73,8 @@ impl<'a> Planning<'a> {
     /// Makes a plan beforehand. The first call would make it as well, so that failing to is no failure of what was
     /// done before.
     pub(crate) fn prepare(&self) {
-        if gap::missing_part(&self.registration.loaded.flake).is_some() {
+        let flake = &self.registration.loaded.flake;
+        if gap::missing_part(flake).is_some() || straight::why_not(flake, self.caller).is_some() {
             return;
         }
         match self.renew() {
@@ -83,15 +86,20 @@ impl<'a> Planning<'a> {
         }
     }
 
-    /// Makes a plan and writes it. Of several processes that want one at once, the first does it for all.
+    /// Makes a plan and writes it. Of several processes that want one at once, the first does it for all. An image
+    /// that lost its tag has it again afterwards, also where no plan is needed.
     pub(crate) fn renew(&self) -> Result<Outcome, Failure> {
-        if let Some(reason) = straight::why_not(&self.registration.loaded.flake, self.caller) {
-            return Ok(Outcome::Fixed(reason));
+        let flake = &self.registration.loaded.flake;
+        if let Some(part) = gap::missing_part(flake) {
+            let name = &self.registration.loaded.name;
+            let text = format!("calling {name} needs {part}, which this release does not have yet");
+            return Err(Failure::new(text));
         }
-        if let Some(part) = gap::missing_part(&self.registration.loaded.flake) {
-            return Err(Failure::new(format!(
-                "calling it needs {part}, which this release does not have yet"
-            )));
+        if let Some(reason) = straight::why_not(flake, self.caller) {
+            if !flake.as_root || self.caller.is_root() {
+                self.hold_image()?;
+            }
+            return Ok(Outcome::Fixed(reason));
         }
         let own = self.registry.own();
         let file = self.file();
@@ -140,7 +148,14 @@ impl<'a> Planning<'a> {
             return Ok(());
         }
         match (pin::image_of(&loaded.flake), self.pins()) {
-            (Some(image), Some(places)) => Ok(pin::ensure(places, &loaded.name, image, &self.store)?),
+            (Some(image), Some(places)) => {
+                pin::ensure(places, &loaded.name, image, &self.store).map_err(|error| match error {
+                    PinError::NoImage(_) => {
+                        Failure::from(error).hint(format!("flake-ctl podman pull --uri {image}"))
+                    }
+                    PinError::Change(_) => error.into(),
+                })
+            }
             _ => Ok(()),
         }
     }

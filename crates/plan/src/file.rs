@@ -17,6 +17,7 @@ const VERSION: &str = concat!("flake-plan ", env!("CARGO_PKG_VERSION"), " 1\n");
 const MOST: u64 = 4 << 20;
 /// The length of the sum at the end, in bytes.
 const SUM: usize = size_of::<u32>();
+const DAMAGED: PlanError = PlanError::Unfit("damaged");
 
 /// A plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,6 +46,32 @@ pub enum Way {
     },
 }
 
+/// What a list says of a plan: the way alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Summary {
+    /// Whose store the layers are in.
+    pub uid: u32,
+    /// Why a launch does not go straight; absent when it does.
+    pub reason: Option<String>,
+}
+
+/// The fields of a [`Plan`] in their order, but of the recipe, which is the last and by far the largest, only that
+/// there is one.
+#[derive(Deserialize)]
+struct Head {
+    uid: u32,
+    _words: Vec<OsString>,
+    _basis: Basis,
+    _image_id: String,
+    way: WayHead,
+}
+
+#[derive(Deserialize)]
+enum WayHead {
+    Runner,
+    Agent { reason: String },
+}
+
 /// A plan could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
@@ -65,22 +92,21 @@ impl Plan {
     /// # Errors
     /// [`PlanError`].
     pub fn read(file: &Path, uid: u32) -> Result<Self, PlanError> {
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
-        let opened = match open(file, flags, Mode::empty()) {
-            Ok(opened) => opened,
-            Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => return Err(PlanError::Missing),
-            Err(error) => return Err(PlanError::Io(error.into())),
+        Self::from_bytes(&bytes_of(file, uid)?)
+    }
+
+    /// Reads what a list says of a plan, in a fraction of the time.
+    ///
+    /// # Errors
+    /// [`PlanError`], as for [`Self::read`].
+    pub fn summary(file: &Path, uid: u32) -> Result<Summary, PlanError> {
+        let bytes = bytes_of(file, uid)?;
+        let head: Head = postcard::from_bytes(body_of(&bytes)?).map_err(|_| DAMAGED)?;
+        let reason = match head.way {
+            WayHead::Runner => None,
+            WayHead::Agent { reason } => Some(reason),
         };
-        let stat = fstat(&opened).map_err(io::Error::from)?;
-        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-            return Err(PlanError::Unfit("not a file"));
-        }
-        if stat.st_uid != 0 && stat.st_uid != uid || stat.st_mode & 0o022 != 0 {
-            return Err(PlanError::Unfit("somebody else's to write"));
-        }
-        let mut bytes = Vec::with_capacity(usize::try_from(stat.st_size).unwrap_or(0).min(64 << 10) + 1);
-        File::from(opened).take(MOST).read_to_end(&mut bytes)?;
-        Self::from_bytes(&bytes)
+        Ok(Summary { uid: head.uid, reason })
     }
 
     /// Writes a plan in place of the one that is there.
@@ -99,15 +125,39 @@ impl Plan {
     }
 
     fn from_bytes(bytes: &[u8]) -> Result<Self, PlanError> {
-        let body = bytes.strip_prefix(VERSION.as_bytes()).ok_or(PlanError::Unfit("of another release"))?;
-        let damaged = PlanError::Unfit("damaged");
-        let Some((body, sum)) = body.split_last_chunk::<SUM>() else { return Err(damaged) };
-        let summed = &bytes[..bytes.len() - SUM];
-        if crc32fast::hash(summed) != u32::from_le_bytes(*sum) {
-            return Err(damaged);
-        }
-        postcard::from_bytes(body).map_err(|_| damaged)
+        postcard::from_bytes(body_of(bytes)?).map_err(|_| DAMAGED)
     }
+}
+
+/// The bytes of a file that nobody but root and `uid` can have written.
+fn bytes_of(file: &Path, uid: u32) -> Result<Vec<u8>, PlanError> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let opened = match open(file, flags, Mode::empty()) {
+        Ok(opened) => opened,
+        Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => return Err(PlanError::Missing),
+        Err(error) => return Err(PlanError::Io(error.into())),
+    };
+    let stat = fstat(&opened).map_err(io::Error::from)?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        return Err(PlanError::Unfit("not a file"));
+    }
+    if stat.st_uid != 0 && stat.st_uid != uid || stat.st_mode & 0o022 != 0 {
+        return Err(PlanError::Unfit("somebody else's to write"));
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(stat.st_size).unwrap_or(0).min(64 << 10) + 1);
+    File::from(opened).take(MOST).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// What is between the release and the sum of a whole file.
+fn body_of(bytes: &[u8]) -> Result<&[u8], PlanError> {
+    let body = bytes.strip_prefix(VERSION.as_bytes()).ok_or(PlanError::Unfit("of another release"))?;
+    let (body, sum) = body.split_last_chunk::<SUM>().ok_or(DAMAGED)?;
+    let summed = &bytes[..bytes.len() - SUM];
+    if crc32fast::hash(summed) != u32::from_le_bytes(*sum) {
+        return Err(DAMAGED);
+    }
+    Ok(body)
 }
 
 #[cfg(test)]
@@ -133,6 +183,8 @@ mod tests {
         plan().write(&file, 0o600).unwrap();
         assert_eq!(Plan::read(&file, plan().uid).unwrap(), plan());
         assert!(plan().basis.is_unchanged());
+        let summary = Summary { uid: plan().uid, reason: Some("a private network".into()) };
+        assert_eq!(Plan::summary(&file, plan().uid).unwrap(), summary);
     }
 
     #[test]

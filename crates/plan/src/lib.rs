@@ -9,8 +9,8 @@ mod file;
 mod recipe;
 
 pub use basis::Basis;
-pub use file::{Plan, PlanError, Way};
+pub use file::{Plan, PlanError, Summary, Way};
 pub use recipe::{
-    Capabilities, Device, Hostname, IdMap, Layers, Mount, MountFlags, MountKind, Namespaces, Process,
-    Recipe, Rlimit, Seccomp, Sysctl, UserSpace,
+    Capabilities, Device, Hostname, IdMap, Layers, Mount, MountFlags, MountKind, Namespaces, Process, Recipe,
+    Rlimit, Seccomp, Sysctl, UserSpace,
 };

@@ -80,9 +80,13 @@ impl Podman {
 pub(super) fn missing(launch: &Launch) -> EngineError {
     let name = launch.name.as_str();
     let image = launch.image.clone();
-    let tags = [Scope::System, Scope::User].map(|scope| pinned_tag(&launch.name, scope));
-    let remedy = if tags.contains(&image) {
+    let is_pinned =
+        [Scope::System, Scope::User].iter().any(|scope| image == pinned_tag(&launch.name, *scope));
+    let remedy = if launch.archive.is_some() {
         format!("calling {name} again, or flake-ctl podman register --force as the one who registered it")
+    } else if is_pinned {
+        let sudo = if launch.as_root && launch.uid != 0 { "sudo " } else { "" };
+        format!("{sudo}flake-ctl plan --renew {name}")
     } else {
         format!("flake-ctl podman pull --uri {image}")
     };

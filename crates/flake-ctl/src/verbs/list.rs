@@ -10,7 +10,7 @@ use flake_core::list::{Listed, list};
 use flake_core::place::{Places, Scope};
 use flake_core::registry::Registry;
 use flake_core::{gap, straight};
-use flake_plan::{Plan, Way};
+use flake_plan::{Plan, Summary};
 use flake_schema::{Loaded, Target};
 use serde::Serialize;
 use std::path::Path;
@@ -97,11 +97,9 @@ fn way(
     if let Some(reason) = straight::why_not(&loaded.flake, caller) {
         return (Some(AGENT), Some(reason.to_owned()));
     }
-    match Plan::read(&own.plan_file(&loaded.name, scope), caller.uid) {
-        Ok(plan) if plan.uid == caller.uid => match plan.way {
-            Way::Runner(_) => (Some(RUNNER), None),
-            Way::Agent { reason } => (Some(AGENT), Some(reason)),
-        },
+    match Plan::summary(&own.plan_file(&loaded.name, scope), caller.uid) {
+        Ok(Summary { uid, reason: None }) if uid == caller.uid => (Some(RUNNER), None),
+        Ok(Summary { uid, reason }) if uid == caller.uid => (Some(AGENT), reason),
         _ => (None, Some(UNPLANNED.to_owned())),
     }
 }

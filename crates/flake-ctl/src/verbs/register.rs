@@ -56,7 +56,9 @@ pub(crate) fn run(args: &RegisterArgs) -> Result<Exit, Failure> {
     notes(&registered, &request, args);
     let registration =
         Registration { loaded: registered.loaded, file: registered.file, scope: session.places.scope };
-    Planning::new(&registration, &Registry::of(&session.caller)?, &session.caller).prepare();
+    if let Ok(registry) = Registry::of(&session.caller) {
+        Planning::new(&registration, &registry, &session.caller).prepare();
+    }
     Ok(Exit::Done)
 }
 

@@ -14,6 +14,7 @@ pub(crate) const CASES: &[Case] = &[
     ("a_plan_is_made_anew", renewed),
     ("a_plan_of_the_systems_is_each_users_own", systems),
     ("many_want_a_plan_at_once", many),
+    ("an_image_that_lost_its_tag", lost_tag),
 ];
 
 const FILE: &str = "/home/ada/.local/state/flakes/plans/plan-n";
@@ -116,4 +117,41 @@ fn many(host: &ScratchHost) -> Result<()> {
     command.args(["-c", script]);
     silent(Call::new(command))?;
     silent(line(host, &ADA, "remove --app /home/ada/many-n"))
+}
+
+/// On both ways, and with the image gone altogether.
+fn lost_tag(host: &ScratchHost) -> Result<()> {
+    let local = host.image(&ROOT, &Image { name: "lost-n", files: &[("/v", "one")], ..Image::BOX })?;
+    for network in ["host", "private"] {
+        let app = "/usr/local/bin/lost-n";
+        let words = ["register", "--container", &local, "--target", "/bin/busybox", "--app", app];
+        silent(host.flake_ctl(&ROOT, words.into_iter().chain(["--network", network])))?;
+        let tag = "localhost/flake/lost-n";
+        host.podman(&ROOT, ["untag", tag, tag]).check()?;
+        let call = || {
+            let mut command = ROOT.command(app);
+            command.args(["cat", "/v"]);
+            Call::new(command)
+        };
+        if network == "private" {
+            let outcome = call().run()?;
+            ensure!(outcome.code == Some(125), "{outcome}");
+            ensure!(outcome.err().ends_with("try: flake-ctl plan --renew lost-n\n"), "{outcome}");
+        } else {
+            told(call(), 0, "one", "")?;
+        }
+        silent(line(host, &ROOT, "plan --renew lost-n"))?;
+        told(call(), 0, "one", "")?;
+        host.podman(&ROOT, ["image", "exists", tag]).check()?;
+        silent(line(host, &ROOT, "remove --app /usr/local/bin/lost-n"))?;
+    }
+    let app = "/usr/local/bin/lost-n";
+    let words = ["register", "--container", &local, "--target", "/bin/busybox", "--app", app];
+    silent(host.flake_ctl(&ROOT, words))?;
+    host.podman(&ROOT, ["rmi", "--force", &local, "localhost/flake/lost-n"]).check()?;
+    refused(
+        line(host, &ROOT, "plan --renew lost-n"),
+        "flake-ctl: there is no image localhost/lost-n here\nhint: flake-ctl podman pull --uri localhost/lost-n\n",
+    )?;
+    silent(line(host, &ROOT, "remove --app /usr/local/bin/lost-n"))
 }
