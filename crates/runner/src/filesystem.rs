@@ -92,10 +92,20 @@ struct MountAttr {
 /// Adds flags to a mount, and to all below it where they hold for those.
 pub(crate) fn restrict(mount: &OwnedFd, flags: MountFlags) -> io::Result<()> {
     let changes_times = flags.no_atime || flags.strict_atime;
-    let clear = if changes_times { u64::from(MountAttrFlags::MOUNT_ATTR__ATIME.bits()) } else { 0 };
-    let set = u64::from(attributes(flags).bits());
+    let clear = if changes_times { MountAttrFlags::MOUNT_ATTR__ATIME } else { MountAttrFlags::empty() };
+    change(mount, attributes(flags), clear, flags.recursive)
+}
+
+/// Lets the device file work that a mount is of, which cannot become a program then.
+pub(crate) fn permit_device(mount: &OwnedFd) -> io::Result<()> {
+    let set = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NOEXEC;
+    change(mount, set, MountAttrFlags::MOUNT_ATTR_NODEV, false)
+}
+
+fn change(mount: &OwnedFd, set: MountAttrFlags, clear: MountAttrFlags, is_recursive: bool) -> io::Result<()> {
+    let (set, clear) = (u64::from(set.bits()), u64::from(clear.bits()));
     let attr = MountAttr { set, clear, propagation: 0, user_namespace: 0 };
-    let at = AtFlags::EMPTY_PATH.bits() | if flags.recursive { RECURSIVE } else { 0 };
+    let at = AtFlags::EMPTY_PATH.bits() | if is_recursive { RECURSIVE } else { 0 };
     // SAFETY: the path ends in NUL and the structure is as long as said; both live through the call.
     let result = unsafe {
         libc::syscall(

@@ -1,10 +1,11 @@
 //! Paths of which nothing is seen, and those that cannot be written to.
 
+use crate::devices::Devices;
 use crate::error::{RunError, on};
 use crate::filesystem;
 use crate::mountpoint::{Links, file_type, find};
 use flake_plan::MountFlags;
-use rustix::fs::{CWD, FileType};
+use rustix::fs::FileType;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -20,7 +21,7 @@ const EMPTY: MountFlags = MountFlags {
 };
 
 /// Covers paths: folders by an empty one, files by `/dev/null`.
-pub(crate) fn cover(root: BorrowedFd<'_>, paths: &[PathBuf]) -> Result<(), RunError> {
+pub(crate) fn cover(root: BorrowedFd<'_>, paths: &[PathBuf], devices: &mut Devices) -> Result<(), RunError> {
     // One empty file system is enough for all folders; only a mount that is attached can be copied everywhere.
     let mut empty: Option<OwnedFd> = None;
     for path in paths {
@@ -29,7 +30,7 @@ pub(crate) fn cover(root: BorrowedFd<'_>, paths: &[PathBuf]) -> Result<(), RunEr
         let cover = match (&empty, is_folder) {
             (Some(first), true) => filesystem::copy(first, Path::new(""), false),
             (None, true) => filesystem::new("tmpfs", &[("mode".into(), Some("0755".into()))], EMPTY),
-            (_, false) => filesystem::copy(CWD, Path::new("/dev/null"), false),
+            (_, false) => devices.like(Path::new("/dev/null")),
         };
         let cover = cover.map_err(on("mask", path))?;
         filesystem::attach(&cover, place.as_fd()).map_err(on("mask", path))?;

@@ -2,7 +2,7 @@
 
 use crate::bind;
 use crate::call::Call;
-use crate::devices;
+use crate::devices::{self, Devices};
 use crate::error::{RunError, on, system};
 use crate::filesystem;
 use crate::layers::{self, Mounted};
@@ -28,6 +28,7 @@ pub(crate) fn enter(recipe: &Recipe, call: &Call, terminal: Option<&Terminal>) -
     // While the working directory still is the caller's.
     let mut binds = bind::make(&call.binds)?.into_iter().peekable();
     let Mounted { root, files } = layers::mount_root(&recipe.layers, &call.workshop)?;
+    let mut own_devices = Devices::new(files.as_fd(), &recipe.user)?;
     let mut files = Files::new(files);
     for mount in &recipe.mounts {
         let depth = mount.destination.components().count();
@@ -39,14 +40,14 @@ pub(crate) fn enter(recipe: &Recipe, call: &Call, terminal: Option<&Terminal>) -
     for bind in binds {
         bind.attach(root.as_fd())?;
     }
-    devices::add(root.as_fd(), &recipe.devices)?;
+    devices::add(root.as_fd(), &recipe.devices, &mut own_devices)?;
     if let Some(terminal) = terminal {
         terminal.show(root.as_fd());
     }
     find_or_make(root.as_fd(), &recipe.process.cwd, Kind::Folder, Links::Followed)
         .map_err(on("make the working directory", &recipe.process.cwd))?;
     set_sysctls(recipe, root.as_fd())?;
-    mask::cover(root.as_fd(), &recipe.masked)?;
+    mask::cover(root.as_fd(), &recipe.masked, &mut own_devices)?;
     mask::protect(root.as_fd(), &recipe.read_only)?;
     if recipe.is_read_only {
         let flags = MountFlags { read_only: true, ..MountFlags::default() };
