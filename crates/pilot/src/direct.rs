@@ -11,8 +11,9 @@ use flake_engine::session::{Files, Streams, Surroundings, account};
 use flake_plan::{Plan, Recipe, Way};
 use flake_runner::{Bind, Call, End, RunError, Words};
 use flake_schema::Target;
-use flake_sys::inherited;
 use flake_sys::reason::reason;
+use flake_sys::{inherited, interrupt, spawn};
+use flake_tools::show;
 use flake_wire::{Ids, Source};
 use rustix::io::fcntl_dupfd_cloexec;
 use std::ffi::OsString;
@@ -42,7 +43,9 @@ pub(crate) fn run(
     loop {
         if plan.is_none() && !is_renewed {
             is_renewed = true;
-            planned.renew(&setting_up)?;
+            if let Some(signal) = planned.renew(&setting_up)? {
+                return Ok(Some(Ending::Signal(signal)));
+            }
             plan = planned.read();
         }
         let Some(Plan { way: Way::Runner(recipe), .. }) = &plan else { return Ok(None) };
@@ -80,8 +83,9 @@ impl Planned<'_> {
         is_good.then_some(plan)
     }
 
-    /// Has the management command make the plan anew. What it cannot do, the agent's way will say.
-    fn renew(&self, setting_up: impl Fn()) -> Result<(), Refusal> {
+    /// Has the management command make the plan anew. What it cannot do, the agent's way will say. Gives the signal
+    /// that asked to stop meanwhile.
+    fn renew(&self, setting_up: impl Fn()) -> Result<Option<i32>, Refusal> {
         let engine = run::engine(self.registration, self.places)?;
         engine.import(self.launch, &self.places.state_dir, false, setting_up)?;
         let program = install::management()
@@ -92,8 +96,11 @@ impl Planned<'_> {
         };
         let mut command = Command::new(program);
         command.args(["plan", "--renew", "--scope", scope, "--", self.launch.name.as_str()]);
-        let _ = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
-        Ok(())
+        // It clears up behind itself, so it is asked to stop and waited for.
+        interrupt::watch();
+        let _ = show(command.stdout(Stdio::null()).stderr(Stdio::null()));
+        spawn::await_one_thread();
+        Ok(interrupt::unwatch())
     }
 
     /// What is different for this call.

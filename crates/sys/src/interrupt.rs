@@ -28,6 +28,16 @@ pub fn watch() {
     }
 }
 
+/// From now on they do again what they did when this process was started; gives the one that asked to stop meanwhile.
+#[must_use]
+pub fn unwatch() -> Option<i32> {
+    for signal in SIGNALS.into_iter().filter(|signal| !crate::inherited::ignored().contains(*signal as i32)) {
+        // SAFETY: the default action is no function.
+        let _ = unsafe { nix::sys::signal::signal(signal, SigHandler::SigDfl) };
+    }
+    Some(PENDING.swap(0, Ordering::Relaxed)).filter(|number| *number != 0)
+}
+
 /// The signal that asked to stop, if one did and nothing is [`held`].
 #[must_use]
 pub fn pending() -> Option<i32> {

@@ -167,6 +167,17 @@ pub fn spawn(command: Command) -> Result<Running, SpawnError> {
     }
 }
 
+/// Waits until the threads that have ended are gone for the kernel as well, which is a moment after they were joined;
+/// not for long.
+pub fn await_one_thread() {
+    for _ in 0..100 {
+        if has_one_thread() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+}
+
 /// Whether this process has one thread: its folder of tasks then has one folder, beside its own two names.
 /// Without /proc it is the caller's word that counts.
 fn has_one_thread() -> bool {
