@@ -6,7 +6,7 @@ use crate::run::{ToolError, capture};
 use flake_sys::interrupt;
 use serde::Deserialize;
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Marks one such container, so that it is found when its making was stopped half-way.
@@ -111,13 +111,17 @@ impl Podman {
         Ok(specimen)
     }
 
-    /// Removes scratch containers that killed processes left behind.
+    /// Removes scratch containers that killed processes left behind: those whose maker is gone, and old ones.
     ///
     /// # Errors
     /// Podman's own failure.
     pub fn remove_left_specimens(&self) -> Result<(), ToolError> {
         let label = format!("label={SCRATCH_LABEL}");
-        self.remove_all(&self.ids(&["--filter", &label, "--filter", LEFT_BEHIND])?)
+        let mut left = self.ids(&["--filter", &label, "--filter", LEFT_BEHIND])?;
+        let specimens = self.containers_with_label(MARK)?;
+        let orphans = specimens.into_iter().filter(|container| container.label(MARK).is_some_and(is_orphans));
+        left.extend(orphans.map(|container| container.id));
+        self.remove_all(&left)
     }
 
     fn ids(&self, filters: &[&str]) -> Result<Vec<String>, ToolError> {
@@ -131,6 +135,12 @@ impl Podman {
         }
         capture(self.command(["rm", "--force", "--volumes", "--ignore", "--"]).args(ids)).map(drop)
     }
+}
+
+/// Whether a mark names a maker that is gone.
+fn is_orphans(mark: &str) -> bool {
+    let maker = mark.split('-').next().and_then(|pid| pid.parse::<u32>().ok());
+    maker.is_some_and(|pid| !Path::new("/proc").join(pid.to_string()).exists())
 }
 
 impl Specimen<'_> {
