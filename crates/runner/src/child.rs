@@ -2,7 +2,7 @@
 
 use crate::call::Call;
 use crate::terminal::Terminal;
-use crate::{confine, privileges, root};
+use crate::{confine, keyring, privileges, root};
 use flake_inside::account;
 use flake_plan::Recipe;
 use flake_sys::exec::{Descriptors, Program, park, reset_signals};
@@ -88,6 +88,10 @@ fn become_command(prepared: &mut Prepared<'_>) -> Result<std::convert::Infallibl
     // SAFETY: cannot fail.
     unsafe { libc::umask(call.umask) };
     prepared.descriptors.place().map_err(|error| (Stage::Descriptors, error))?;
+    keyring::join_new().map_err(confined)?;
+    if let Some(adjustment) = process.oom_score_adj {
+        confine::rank(adjustment).map_err(confined)?;
+    }
     privileges::limit(&process.rlimits).map_err(confined)?;
     privileges::bound(&process.capabilities).map_err(confined)?;
     if let Some(profile) = &process.apparmor {

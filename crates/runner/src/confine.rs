@@ -30,6 +30,21 @@ pub(crate) fn filter(filters: &[Seccomp]) -> Result<(), Errno> {
     Ok(())
 }
 
+/// Sets the rank of the calling process when memory is short (proc_pid_oom_score_adj(5)). One that is lower than this
+/// user may go is left as it is, as podman does.
+pub(crate) fn rank(adjustment: i32) -> Result<(), Errno> {
+    let write = || {
+        File::options()
+            .write(true)
+            .open("/proc/self/oom_score_adj")?
+            .write_all(adjustment.to_string().as_bytes())
+    };
+    match write() {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+        written => written.map_err(|error| error.raw_os_error().unwrap_or(libc::EIO)),
+    }
+}
+
 /// Asks for an AppArmor profile from the next program on (the kernel's Documentation/admin-guide/LSM/apparmor.rst).
 pub(crate) fn change_profile(profile: &str) -> Result<(), Errno> {
     let write =

@@ -18,6 +18,7 @@ mod filesystem;
 mod foreground;
 mod idmap;
 mod init;
+mod keyring;
 mod layers;
 mod mask;
 mod mountpoint;
