@@ -57,8 +57,8 @@ pub(crate) fn run(
         match end {
             Ok(End::Exited(status)) => return Ok(Some(Ending::Status(status))),
             Ok(End::Killed(signal)) => return Ok(Some(Ending::Signal(signal))),
-            Err(RunError::LayerMissing(_)) if !is_renewed => plan = None,
-            Err(RunError::LayerMissing(_)) => return Ok(None),
+            Err(error) if error.is_stale() && !is_renewed => plan = None,
+            Err(error) if error.is_stale() => return Ok(None),
             Err(RunError::Program(failure)) => return Err(failure.into()),
             Err(error) => return Err(Refusal::Other(error.to_string())),
         }

@@ -45,6 +45,15 @@ pub(crate) fn rank(adjustment: i32) -> Result<(), Errno> {
     }
 }
 
+/// The profiles that are loaded, a line each with the mode in brackets.
+const PROFILES: &str = "/sys/kernel/security/apparmor/profiles";
+
+/// Whether an AppArmor profile can be asked for, as far as this user can tell.
+pub(crate) fn has_profile(profile: &str) -> bool {
+    let is_line = |line: &str| line.rsplit_once(" (").is_some_and(|(name, _)| name == profile);
+    std::fs::read_to_string(PROFILES).map_or(true, |profiles| profiles.lines().any(is_line))
+}
+
 /// Asks for an AppArmor profile from the next program on (the kernel's Documentation/admin-guide/LSM/apparmor.rst).
 pub(crate) fn change_profile(profile: &str) -> Result<(), Errno> {
     let write =

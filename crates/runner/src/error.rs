@@ -10,6 +10,9 @@ pub enum RunError {
     /// A layer of the image is not there any more. Nothing has happened yet: another plan can be tried.
     #[error("layer {} of the image is gone", .0.display())]
     LayerMissing(PathBuf),
+    /// The AppArmor profile is not loaded, as after a start of the host, before podman has loaded it. As above.
+    #[error("the apparmor profile {0} is not loaded")]
+    ProfileMissing(String),
     /// The kernel lets this user make no user namespace.
     #[error(
         "this user may make no user namespaces ({0}); see: sysctl user.max_user_namespaces \
@@ -46,6 +49,14 @@ pub enum RunError {
     /// The program could not be run.
     #[error("{}", .0.message)]
     Program(Failure),
+}
+
+impl RunError {
+    /// Whether nothing has happened yet, and another plan can be tried.
+    #[must_use]
+    pub fn is_stale(&self) -> bool {
+        matches!(self, Self::LayerMissing(_) | Self::ProfileMissing(_))
+    }
 }
 
 /// For `map_err`: names what was tried.

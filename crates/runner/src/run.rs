@@ -6,7 +6,7 @@ use crate::error::{RunError, system};
 use crate::foreground::{self, Foreground};
 use crate::init::{self, Init};
 use crate::terminal::Terminal;
-use crate::{layers, network, user_namespace};
+use crate::{confine, layers, network, user_namespace};
 use flake_inside::program;
 use flake_plan::{Hostname, Process, Recipe};
 use flake_sys::exec::{Descriptors, Program};
@@ -38,9 +38,12 @@ const STACK: usize = 1 << 20;
 /// expected to end as the command did.
 ///
 /// # Errors
-/// [`RunError`]; after [`RunError::LayerMissing`] nothing has happened.
+/// [`RunError`]; where [`RunError::is_stale`] nothing has happened.
 pub fn run(recipe: &Recipe, call: Call) -> Result<End, RunError> {
     layers::check(&recipe.layers)?;
+    if let Some(profile) = recipe.process.apparmor.as_ref().filter(|profile| !confine::has_profile(profile)) {
+        return Err(RunError::ProfileMissing(profile.clone()));
+    }
     let signals = foreground::receive_signals().map_err(system("receive signals"))?;
     let null =
         open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).map_err(system("open /dev/null"))?;
