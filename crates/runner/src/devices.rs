@@ -69,6 +69,10 @@ pub(crate) fn add(root: BorrowedFd<'_>, devices: &[Device], files: &mut Devices)
     }
     let Ok(folder) = find(root, Path::new("/dev"), Links::Refused) else { return Ok(()) };
     for (name, target) in LINKS {
+        // Not every kernel has it.
+        if name == "core" && find(root, Path::new(target), Links::Refused).is_err() {
+            continue;
+        }
         match symlinkat(target, &folder, name) {
             Ok(()) | Err(Errno::EXIST) => {}
             Err(error) => return Err(on("make the link", &Path::new("/dev").join(name))(error)),

@@ -96,7 +96,7 @@ pub(crate) fn restrict(mount: &OwnedFd, flags: MountFlags) -> io::Result<()> {
     change(mount, attributes(flags), clear, flags.recursive)
 }
 
-/// Lets the device file work that a mount is of, which cannot become a program then.
+/// Lets the device files of a mount work, in which there is no program then.
 pub(crate) fn permit_device(mount: &OwnedFd) -> io::Result<()> {
     let set = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NOEXEC;
     change(mount, set, MountAttrFlags::MOUNT_ATTR_NODEV, false)

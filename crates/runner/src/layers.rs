@@ -4,7 +4,9 @@
 use crate::error::{RunError, on, system};
 use crate::filesystem;
 use flake_plan::{Layers, MountFlags};
-use rustix::fs::{CWD, Mode, OFlags, lstat, mkdirat, open, openat};
+use rustix::fs::{
+    AtFlags, CWD, Gid, Mode, OFlags, Uid, chmodat, chownat, lstat, mkdirat, open, openat, stat,
+};
 use rustix::io::Errno;
 use rustix::mount::{FsOpenFlags, MountFlags as OldFlags, fsopen, mount};
 use rustix::process::fchdir;
@@ -46,6 +48,14 @@ pub(crate) fn mount_root(layers: &Layers, workshop: &Path) -> Result<Mounted, Ru
         .map_err(system("make a file system in memory"))?;
     for (name, mode) in [(UPPER, 0o755), (WORK, 0o700), (ROOT, 0o755), (FILES, 0o700)] {
         mkdirat(&memory, name, Mode::from_raw_mode(mode)).map_err(system("make a folder in memory"))?;
+    }
+    // The root's own mode and owner are those of the folder on top.
+    if let Some(top) = layers.folders.first() {
+        let like = stat(top).map_err(on("look at", top))?;
+        let owner = (Some(Uid::from_raw(like.st_uid)), Some(Gid::from_raw(like.st_gid)));
+        chownat(&memory, UPPER, owner.0, owner.1, AtFlags::SYMLINK_NOFOLLOW)
+            .and_then(|()| chmodat(&memory, UPPER, Mode::from_raw_mode(like.st_mode), AtFlags::empty()))
+            .map_err(on("make a folder like", top))?;
     }
     let place = open(workshop, OFlags::PATH | OFlags::CLOEXEC | OFlags::DIRECTORY, Mode::empty())
         .map_err(on("open the folder", workshop))?;

@@ -2,6 +2,7 @@
 
 use crate::error::{RunError, on};
 use crate::filesystem::{self, MountOption};
+use crate::memory;
 use crate::mountpoint::{Kind, Links, file_type, find_or_make};
 use flake_plan::{Mount, MountFlags, MountKind};
 use rustix::fs::{CWD, FileType, Mode, OFlags, openat, statfs};
@@ -37,7 +38,7 @@ impl Ready {
 }
 
 /// Makes a mount.
-pub(crate) fn make(mount: &Mount, files: &mut Files) -> Result<Ready, RunError> {
+pub(crate) fn make(mount: &Mount, root: BorrowedFd<'_>, files: &mut Files) -> Result<Ready, RunError> {
     let destination = mount.destination.clone();
     let made = on("make the mount of", &destination);
     let (kind, links) = match &mount.kind {
@@ -50,14 +51,23 @@ pub(crate) fn make(mount: &Mount, files: &mut Files) -> Result<Ready, RunError> 
     let mount = match &mount.kind {
         MountKind::Proc => filesystem::new("proc", &[], flags),
         MountKind::Sys => filesystem::new("sysfs", &[], flags),
-        MountKind::Tmpfs { options, .. } => filesystem::new("tmpfs", options, flags),
-        MountKind::Devpts(options) => filesystem::new("devpts", &without_new_instance(options), flags),
+        MountKind::Tmpfs { options, is_copied_up } => {
+            memory::over(root, &destination, options, *is_copied_up, flags)
+        }
+        MountKind::Devpts(options) => terminals(options, flags),
         MountKind::Mqueue => filesystem::new("mqueue", &[], flags),
         MountKind::Cgroup => cgroup(flags),
         MountKind::File { content, mode } => files.add(content, *mode, flags),
         MountKind::Bind { .. } => Err(io::ErrorKind::InvalidInput.into()),
     };
     Ok(Ready { mount: mount.map_err(made)?, destination, kind, links })
+}
+
+/// Terminals are devices, of which there is nothing else in there.
+fn terminals(options: &[MountOption], flags: MountFlags) -> io::Result<OwnedFd> {
+    let mount = filesystem::new("devpts", &without_new_instance(options), flags)?;
+    filesystem::permit_device(&mount)?;
+    Ok(mount)
 }
 
 /// Every instance is a new one since Linux 4.7, and the word is not known any more to fsconfig(2).
@@ -128,7 +138,7 @@ impl Files {
         file.write_all(content)?;
         rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?;
         let mount = filesystem::copy(&self.folder, Path::new(&name), false)?;
-        filesystem::restrict(&mount, flags)?;
+        filesystem::restrict(&mount, MountFlags { no_suid: true, ..flags })?;
         Ok(mount)
     }
 }

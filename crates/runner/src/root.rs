@@ -11,7 +11,7 @@ use crate::mountpoint::{Kind, Links, find, find_or_make};
 use crate::mounts::{self, Files};
 use crate::terminal::Terminal;
 use flake_plan::{MountFlags, Recipe};
-use rustix::fs::{CWD, Mode, OFlags, open, openat};
+use rustix::fs::{CWD, Mode, OFlags, open, openat, symlinkat};
 use rustix::mount::{MountPropagationFlags, UnmountFlags, mount_change, unmount};
 use rustix::process::{chdir, fchdir, pivot_root};
 use std::fs::File;
@@ -35,11 +35,12 @@ pub(crate) fn enter(recipe: &Recipe, call: &Call, terminal: Option<&Terminal>) -
         while let Some(bind) = binds.next_if(|bind| bind.destination.components().count() < depth) {
             bind.attach(root.as_fd())?;
         }
-        mounts::make(mount, &mut files)?.attach(root.as_fd())?;
+        mounts::make(mount, root.as_fd(), &mut files)?.attach(root.as_fd())?;
     }
     for bind in binds {
         bind.attach(root.as_fd())?;
     }
+    list_mounts(root.as_fd());
     devices::add(root.as_fd(), &recipe.devices, &mut own_devices)?;
     if let Some(terminal) = terminal {
         terminal.show(root.as_fd());
@@ -58,6 +59,13 @@ pub(crate) fn enter(recipe: &Recipe, call: &Call, terminal: Option<&Terminal>) -
     fchdir(&old).map_err(system("enter the old root"))?;
     unmount(".", UnmountFlags::DETACH).map_err(system("leave the old root"))?;
     chdir("/").map_err(system("enter the root"))
+}
+
+/// Programs look for the mounts in a file, which podman makes where an image has none. Nothing depends on it.
+fn list_mounts(root: BorrowedFd<'_>) {
+    if let Ok(folder) = find(root, Path::new("/etc"), Links::Followed) {
+        let _ = symlinkat("/proc/mounts", &folder, "mtab");
+    }
 }
 
 /// Kernel settings, before the folder they are in cannot be written to.
