@@ -21,6 +21,7 @@ mod init;
 mod keyring;
 mod layers;
 mod mask;
+mod memory;
 mod mountpoint;
 mod mounts;
 mod network;
