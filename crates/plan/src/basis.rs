@@ -48,8 +48,8 @@ pub struct Basis {
     pub files: Vec<Source>,
     /// The variables that choose podman's configuration.
     pub variables: Vec<(String, Option<OsString>)>,
-    /// The host's name.
-    pub hostname: Vec<u8>,
+    /// The host's name and its kernel's release.
+    pub host: (String, String),
 }
 
 impl Basis {
@@ -69,14 +69,14 @@ impl Basis {
             .chain(named.into_iter().filter_map(std::env::var_os).map(PathBuf::from))
             .chain(folders.flat_map(with_files));
         let looked_at = paths.filter_map(|path| Source::look_at(&path).ok());
-        Self { files: files.into_iter().chain(looked_at).collect(), variables, hostname: hostname() }
+        Self { files: files.into_iter().chain(looked_at).collect(), variables, host: host() }
     }
 
     /// Whether all of it is as it was.
     #[must_use]
     pub fn is_unchanged(&self) -> bool {
         self.variables.iter().all(|(name, value)| std::env::var_os(name) == *value)
-            && self.hostname == hostname()
+            && self.host == host()
             && self.files.iter().all(|file| file.is_unchanged().unwrap_or(false))
     }
 }
@@ -90,8 +90,10 @@ fn with_files(folder: PathBuf) -> Vec<PathBuf> {
     paths
 }
 
-fn hostname() -> Vec<u8> {
-    rustix::system::uname().nodename().to_bytes().to_vec()
+/// The host's name and its kernel's release.
+fn host() -> (String, String) {
+    let names = rustix::system::uname();
+    (names.nodename().to_string_lossy().into_owned(), names.release().to_string_lossy().into_owned())
 }
 
 #[cfg(test)]

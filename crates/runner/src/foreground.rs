@@ -15,6 +15,10 @@ use rustix::termios::{tcgetpgrp, tcsetpgrp};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+/// What a terminal sends to a whole group.
+const TERMINALS: [i32; 6] =
+    [libc::SIGINT, libc::SIGQUIT, libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU, libc::SIGWINCH];
+
 /// How the command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
@@ -82,16 +86,19 @@ impl Foreground {
     /// Hands a signal on, unless the command has got it as well: it is in the same process group, to which a terminal
     /// sends its signals, and a shell many of its own.
     fn receive(&self, received: Received) {
-        let number = received.number;
-        // A terminal that hangs up tells the session's leader alone.
-        let is_leaders = matches!(number, libc::SIGHUP | libc::SIGCONT) && is_session_leader();
-        if number == libc::SIGCHLD || received.by_kernel && !is_leaders {
-            return;
+        let Received { number, by_kernel } = received;
+        let is_sent_on = match number {
+            libc::SIGCHLD => false,
+            // A terminal that hangs up tells the session's leader alone.
+            libc::SIGHUP | libc::SIGCONT if by_kernel && !is_session_leader() => false,
+            _ if by_kernel && TERMINALS.contains(&number) => false,
+            // A timer's, for one, that was set before the call.
+            _ if by_kernel && number != libc::SIGHUP && number != libc::SIGCONT => true,
+            _ => !(self.is_in_group() && self.went_to_group(number)),
+        };
+        if is_sent_on {
+            let _ = signals::send(self.command.as_raw_nonzero().get(), number, false);
         }
-        if self.is_in_group() && self.went_to_group(number) {
-            return;
-        }
-        let _ = signals::send(self.command.as_raw_nonzero().get(), number, false);
     }
 
     fn is_in_group(&self) -> bool {

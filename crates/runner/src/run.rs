@@ -10,7 +10,7 @@ use crate::{confine, layers, network, user_namespace};
 use flake_inside::program;
 use flake_plan::{Hostname, Process, Recipe};
 use flake_sys::exec::{Descriptors, Program};
-use flake_sys::signals::SignalFd;
+use flake_sys::signals::{self, SignalFd};
 use flake_wire::{Failure, FailureKind};
 use nix::sched::{CloneFlags, clone};
 use nix::unistd::{ForkResult, fork};
@@ -18,7 +18,8 @@ use rustix::fs::{Mode, OFlags, open};
 use rustix::io::fcntl_dupfd_cloexec;
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{
-    DumpableBehavior, Pid, PidfdFlags, getpgrp, getpid, pidfd_open, set_dumpable_behavior,
+    DumpableBehavior, Pid, PidfdFlags, getpgrp, getpid, getppid, parent_process_death_signal, pidfd_open,
+    set_dumpable_behavior, set_parent_process_death_signal,
 };
 use rustix::system::sethostname;
 use rustix::termios::tcgetpgrp;
@@ -50,7 +51,7 @@ pub fn run(recipe: &Recipe, call: Call) -> Result<End, RunError> {
     let terminal = Terminal::among(&call.descriptors);
     let foreground_of = foreground_terminal(&call.descriptors);
 
-    user_namespace::enter(&recipe.user)?;
+    keeping_death_signal(|| user_namespace::enter(&recipe.user))?;
     // SAFETY: one thread, which shares nothing with another process.
     unsafe { unshare_unsafe(namespaces(recipe)) }.map_err(system("make namespaces"))?;
     if recipe.namespaces.network {
@@ -60,6 +61,21 @@ pub fn run(recipe: &Recipe, call: Call) -> Result<End, RunError> {
         sethostname(name.as_bytes()).map_err(system("set the host name"))?;
     }
     start(recipe, call, terminal, (signals, null, foreground_of))
+}
+
+/// Does something that has the kernel forget which signal this process is to get when its parent dies: somebody may
+/// rely on it.
+fn keeping_death_signal(work: impl FnOnce() -> Result<(), RunError>) -> Result<(), RunError> {
+    let wanted = parent_process_death_signal().ok().flatten();
+    let parent = getppid();
+    work()?;
+    if let Some(signal) = wanted {
+        set_parent_process_death_signal(Some(signal)).map_err(system("follow the parent's death"))?;
+        if getppid() != parent {
+            signals::die_by(signal.as_raw());
+        }
+    }
+    Ok(())
 }
 
 fn namespaces(recipe: &Recipe) -> UnshareFlags {

@@ -22,6 +22,9 @@ pub(crate) const CASES: &[Case] = &[
     Case { name: "sigterm_at_once_ends_the_call", run: at_once },
     Case { name: "kill_9_of_the_launcher_ends_the_app", run: |scene| ends(scene, Signal::SIGKILL) },
     Case { name: "sigstop_and_sigcont", run: stop_and_continue },
+    Case { name: "a_signal_to_the_group_comes_once", run: group },
+    Case { name: "an_alarm_set_before_the_call", run: alarm },
+    Case { name: "the_parents_death_is_told", run: parents_death },
 ];
 
 /// The app handles the signal: a trap proves that it got this one.
@@ -84,5 +87,37 @@ fn stop_and_continue(scene: &Scene<'_>) -> Result<()> {
         Ok(app.end()?)
     })?;
     ensure!(outcome.success() && outcome.out() == "ready\ngot word\n", "{outcome}");
+    Ok(())
+}
+
+/// Shells send signals to the group of a job, which the launcher is in.
+fn group(scene: &Scene<'_>) -> Result<()> {
+    let outcome = scene.same_script(
+        r#"set -m; out=$(mktemp)
+        "$APP" sh -c 'n=0; trap "n=\$((n+1))" USR1; echo ready; while test $n = 0; do sleep 0.05; done; sleep 0.3; echo $n' \
+            >"$out" 2>/dev/null & job=$!
+        until grep -q ready "$out"; do sleep 0.02; done
+        kill -USR1 -- "-$job"; wait "$job"; echo "status $?"; cat "$out"; rm "$out""#,
+    )?;
+    ensure!(outcome.out() == "status 0\nready\n1\n", "{outcome}");
+    Ok(())
+}
+
+/// The oldest way to limit a program's time.
+fn alarm(scene: &Scene<'_>) -> Result<()> {
+    let outcome = scene
+        .same_script(r#"exec 2>/dev/null; perl -e 'alarm 1; exec @ARGV' "$APP" sleep 9; echo "status $?""#)?;
+    ensure!(outcome.out() == "status 142\n", "{outcome}");
+    Ok(())
+}
+
+fn parents_death(scene: &Scene<'_>) -> Result<()> {
+    let outcome = scene.same_script(
+        r#"exec 2>/dev/null; out=$(mktemp)
+        sh -c 'setpriv --pdeathsig TERM "$@" & until grep -q ready "$0"; do sleep 0.02; done; kill -9 $$' "$out" \
+            "$APP" sh -c 'trap "echo told; exit" TERM; echo ready; while :; do sleep 0.05; done' >"$out" 2>/dev/null
+        until grep -q told "$out"; do sleep 0.02; done; cat "$out"; rm "$out""#,
+    )?;
+    ensure!(outcome.out() == "ready\ntold\n", "{outcome}");
     Ok(())
 }
