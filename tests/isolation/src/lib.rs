@@ -8,6 +8,7 @@
 mod image;
 mod way;
 
+pub mod alone;
 pub mod table;
 
 pub use image::{Entry, PROBE, Tree};
