@@ -23,6 +23,7 @@ mod torture;
 pub mod elevated;
 pub mod identity;
 pub mod images;
+pub mod plans;
 pub mod refusals;
 
 pub use remains::nothing_is_left;
