@@ -4,7 +4,7 @@ use crate::init::QUESTION;
 use flake_sys::inherited;
 use flake_sys::signals::{self, Received, SignalFd, SignalSet, is_stop};
 use nix::libc;
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FileType, fstat};
 use rustix::io::{Errno, read};
 use rustix::process::{
@@ -15,6 +15,8 @@ use rustix::termios::{tcgetpgrp, tcsetpgrp};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+/// How long the init may take for an answer, in nanoseconds.
+const PATIENCE: i64 = 50_000_000;
 /// What a terminal sends to a whole group.
 const TERMINALS: [i32; 6] =
     [libc::SIGINT, libc::SIGQUIT, libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU, libc::SIGWINCH];
@@ -87,16 +89,20 @@ impl Foreground {
     /// sends its signals, and a shell many of its own.
     fn receive(&self, received: Received) {
         let Received { number, by_kernel } = received;
-        let is_sent_on = match number {
-            libc::SIGCHLD => false,
+        if number == libc::SIGCHLD {
+            return;
+        }
+        // Also where the answer does not count: the init forgets the signal.
+        let went_to_group = self.went_to_group(number);
+        let is_the_commands = match number {
             // A terminal that hangs up tells the session's leader alone.
-            libc::SIGHUP | libc::SIGCONT if by_kernel && !is_session_leader() => false,
+            libc::SIGHUP | libc::SIGCONT if by_kernel => is_session_leader() && !went_to_group,
             _ if by_kernel && TERMINALS.contains(&number) => false,
             // A timer's, for one, that was set before the call.
-            _ if by_kernel && number != libc::SIGHUP && number != libc::SIGCONT => true,
-            _ => !(self.is_in_group() && self.went_to_group(number)),
+            _ if by_kernel => true,
+            _ => !(went_to_group && self.is_in_group()),
         };
-        if is_sent_on {
+        if is_the_commands {
             let _ = signals::send(self.command.as_raw_nonzero().get(), number, false);
         }
     }
@@ -109,17 +115,22 @@ impl Foreground {
     fn went_to_group(&self, number: i32) -> bool {
         // Nothing changes, but the kernel does it after all of the group have got what is being sent to it.
         let _ = setpgid(None, Some(getpgrp()));
+        // An answer that came too late for an earlier question.
+        while read(&self.answers, &mut [0]).is_ok_and(|count| count > 0) {}
+        let init = self.init.as_raw_nonzero().get();
         let value = libc::sigval { sival_ptr: number as usize as *mut libc::c_void };
         // SAFETY: plain numbers; the value is no pointer for either side.
-        if unsafe { libc::sigqueue(self.init.as_raw_nonzero().get(), QUESTION, value) } != 0 {
+        if unsafe { libc::sigqueue(init, QUESTION, value) } != 0 {
             return false;
         }
         let mut answer = [0];
-        loop {
-            match read(&self.answers, &mut answer) {
-                Err(Errno::INTR) => {}
-                Ok(1) => return answer[0] != 0,
-                Ok(_) | Err(_) => return false,
+        let patience = Timespec { tv_sec: 0, tv_nsec: PATIENCE };
+        match poll(&mut [PollFd::new(&self.answers, PollFlags::IN)], Some(&patience)) {
+            Ok(1..) => read(&self.answers, &mut answer) == Ok(1) && answer[0] != 0,
+            // It was stopped with the group, and this process alone goes on.
+            _ => {
+                let _ = signals::send(init, libc::SIGCONT, false);
+                false
             }
         }
     }

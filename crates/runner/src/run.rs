@@ -111,8 +111,8 @@ fn start(
     let env = environment(&recipe.process, &call.env);
     let cwd = call.cwd.as_deref().unwrap_or(&recipe.process.cwd).as_os_str().as_bytes().to_vec();
     let mut prepared = prepare(recipe, call, terminal, &words, &env, &cwd)?;
-    let pipe = |flags| pipe_with(flags | PipeFlags::CLOEXEC).map_err(system("make a pipe"));
-    let ((report, reports), (answers, answered)) = (pipe(PipeFlags::NONBLOCK)?, pipe(PipeFlags::empty())?);
+    let pipe = || pipe_with(PipeFlags::NONBLOCK | PipeFlags::CLOEXEC).map_err(system("make a pipe"));
+    let ((report, reports), (answers, answered)) = (pipe()?, pipe()?);
     let launcher = pidfd_open(getpid(), PidfdFlags::empty()).map_err(system("watch this process"))?;
     // Nothing inside looks into what these two are copies of: neither memory nor descriptors nor the program's file.
     set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(system("close this process to others"))?;

@@ -25,6 +25,7 @@ pub(crate) const CASES: &[Case] = &[
     Case { name: "ctrl_d_ends_the_input", run: end_of_input },
     Case { name: "a_key_without_enter", run: single_key },
     Case { name: "mode_restored_after_ctrl_c", run: mode_after_interrupt },
+    Case { name: "a_signal_like_a_key_before_it", run: signal_after_key },
     Case { name: "hang_up_ends_the_app", run: hang_up },
     Case { name: "hang_up_ends_the_input_of_an_app_that_ignores_it", run: hang_up_ignored },
     Case { name: "ctrl_c_without_an_open_terminal", run: closed_terminal },
@@ -189,5 +190,26 @@ fn job_inside(scene: &Scene<'_>) -> Result<()> {
         Ok((ended.code, ended.seen.contains("outside"), ended.seen.contains("status 4")))
     })?;
     ensure!(ended == (Some(0), false, true), "{ended:?}");
+    Ok(())
+}
+
+/// A key, and later the same signal from somewhere else: the app gets both.
+fn signal_after_key(scene: &Scene<'_>) -> Result<()> {
+    let ended = scene.same(|subject| {
+        let (flag, up) = (scene.fresh_path(), scene.fresh_path());
+        let wait_for = |path: &std::path::Path| format!("until test -e {}; do sleep 0.05; done", path.display());
+        let later = format!("trap '' INT; touch {}; {}; kill -INT $$", up.display(), wait_for(&flag));
+        let app = r#"n=0; trap "n=\$((n+1)); echo caught \$n" INT; echo ready; while test $n != 2; do sleep 0.05; done"#;
+        let terminal = subject.terminal(&format!(
+            r#"({later}) & {}; exec "$APP" sh -c '{app}'"#,
+            wait_for(&up)
+        ))?;
+        terminal.expect("ready\r\n")?;
+        terminal.send("\x03")?;
+        terminal.expect("caught 1\r\n")?;
+        std::fs::write(&flag, "")?;
+        Ok(terminal.end()?)
+    })?;
+    ensure!(ended.seen.ends_with(r"caught 2\r\n") && ended.code == Some(0), "{ended:?}");
     Ok(())
 }

@@ -23,6 +23,7 @@ pub(crate) const CASES: &[Case] = &[
     Case { name: "kill_9_of_the_launcher_ends_the_app", run: |scene| ends(scene, Signal::SIGKILL) },
     Case { name: "sigstop_and_sigcont", run: stop_and_continue },
     Case { name: "a_signal_to_the_group_comes_once", run: group },
+    Case { name: "stopped_as_a_group_and_continued_alone", run: continued_alone },
     Case { name: "an_alarm_set_before_the_call", run: alarm },
     Case { name: "the_parents_death_is_told", run: parents_death },
 ];
@@ -100,6 +101,18 @@ fn group(scene: &Scene<'_>) -> Result<()> {
         kill -USR1 -- "-$job"; wait "$job"; echo "status $?"; cat "$out"; rm "$out""#,
     )?;
     ensure!(outcome.out() == "status 0\nready\n1\n", "{outcome}");
+    Ok(())
+}
+
+fn continued_alone(scene: &Scene<'_>) -> Result<()> {
+    let outcome = scene.same_script(
+        r#"exec 2>/dev/null; set -m; in=$(mktemp -u); out=$(mktemp); mkfifo "$in"
+        "$APP" sh -c 'echo ready; read -r x; echo "got $x"' <>"$in" >"$out" & job=$!
+        until grep -q ready "$out"; do sleep 0.02; done
+        kill -STOP -- "-$job"; sleep 0.2; kill -CONT "$job"; echo word >"$in"
+        until grep -q got "$out"; do sleep 0.02; done; wait "$job"; echo "status $?"; cat "$out"; rm "$in" "$out""#,
+    )?;
+    ensure!(outcome.out() == "status 0\nready\ngot word\n", "{outcome}");
     Ok(())
 }
 
