@@ -7,6 +7,7 @@
 mod basis;
 mod file;
 mod recipe;
+mod upper;
 
 pub use basis::Basis;
 pub use file::{Plan, PlanError, Summary, Way};
@@ -14,3 +15,4 @@ pub use recipe::{
     Capabilities, Device, Hostname, IdMap, Layers, Mount, MountFlags, MountKind, Namespaces, Process, Recipe,
     Rlimit, Seccomp, Sysctl, UserSpace,
 };
+pub use upper::{Entry, EntryKind};

@@ -1,6 +1,7 @@
 //! A root and a process in it, as podman would have made them: the fields of the OCI runtime specification
 //! (github.com/opencontainers/runtime-spec, config.md and config-linux.md), with nothing left to interpret.
 
+use crate::upper::Entry;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -9,6 +10,8 @@ use std::path::PathBuf;
 pub struct Recipe {
     /// Where the root's content comes from.
     pub layers: Layers,
+    /// What is written over them already: the root itself first, each folder before what is in it.
+    pub upper: Vec<Entry>,
     /// The root cannot be written to.
     pub is_read_only: bool,
     /// Whose ids are inside.

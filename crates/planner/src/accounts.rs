@@ -1,48 +1,33 @@
 //! A user whom the image does not know: podman adds a line to its files of accounts.
 
-use crate::captured::{ACCOUNTS, Captured};
-use crate::error::Reason;
-use crate::layers;
-use crate::spec::mounts::anew;
-use flake_plan::{Mount, MountFlags, MountKind, Process};
-use flake_tools::podman::OwnKind;
+use crate::upper::Upper;
+use flake_plan::{Mount, MountKind, Process};
 use std::path::Path;
 
-const PASSWD: &str = "/etc/passwd";
+const PASSWD: &str = "etc/passwd";
+const FILES: [&str; 2] = [PASSWD, "etc/group"];
 const HOME: &str = "HOME=";
 
-/// Mounts the files that podman wrote into the writable layer. Such a user's home comes from there: podman gives
-/// only those of the image one, and leaves the others to the runtime.
-pub(crate) fn add(captured: &Captured, mounts: &mut Vec<Mount>, process: &mut Process) -> Result<(), Reason> {
-    for mount in written(captured)? {
-        if mounts.iter().all(|other| other.destination != mount.destination) {
-            mounts.push(mount);
-        }
-    }
+/// Such a user's home comes from there: podman gives only those of the image one, and leaves the others to the runtime.
+pub(crate) fn find_home(upper: &Upper<'_>, mounts: &[Mount], process: &mut Process) {
     if process.env.iter().any(|pair| pair.starts_with(HOME)) {
-        return Ok(());
+        return;
     }
-    let passwd = mounts.iter().find_map(|mount| match &mount.kind {
-        MountKind::File { content, .. } if mount.destination == Path::new(PASSWD) => Some(content),
+    let mounted = mounts.iter().find_map(|mount| match &mount.kind {
+        MountKind::File { content, .. } if mount.destination == Path::new("/").join(PASSWD) => {
+            Some(content.as_slice())
+        }
         _ => None,
     });
+    let passwd = mounted.or_else(|| upper.file(Path::new(PASSWD)));
     if let Some(home) = passwd.and_then(|passwd| home_of(&String::from_utf8_lossy(passwd), process.uid)) {
         process.env.push(format!("{HOME}{home}"));
     }
-    Ok(())
 }
 
-fn written(captured: &Captured) -> Result<Vec<Mount>, Reason> {
-    let Some(upper) = layers::upper(&captured.mounts) else { return Ok(Vec::new()) };
-    let mount = |file: &str| {
-        let destination = Path::new("/").join(file);
-        let kind = match captured.own.get(&upper.join(file))? {
-            OwnKind::File(content, mode) => MountKind::File { content: content.clone(), mode: *mode },
-            _ => return Some(Err(anew(&destination))),
-        };
-        Some(Ok(Mount { destination, kind, flags: MountFlags::default() }))
-    };
-    ACCOUNTS.into_iter().filter_map(mount).collect()
+/// Leaves those files as the image has them.
+pub(crate) fn leave_out(upper: &mut Upper<'_>) {
+    FILES.iter().for_each(|file| upper.remove_file(Path::new(file)));
 }
 
 /// The sixth field of the user's line (passwd(5)).

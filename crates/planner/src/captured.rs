@@ -1,25 +1,20 @@
 //! Everything that is read of podman's container while there is one.
 
 use crate::PlannerError;
-use crate::layers;
-use flake_tools::podman::{Inspection, OwnKind, Podman};
-use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, fstat, open, openat2};
-use rustix::io::Errno;
+use crate::look;
+use crate::upper;
+use flake_tools::podman::{Inspection, Own, Podman};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Read};
-use std::os::fd::OwnedFd;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// The largest file of a container's own directory that goes into a plan, in bytes.
 const FILE_MOST: u64 = 64 << 10;
 /// The largest specification, in bytes; the default seccomp profile makes up most of the usual 11 KiB.
 const SPECIFICATION_MOST: u64 = 16 << 20;
-
-/// The files in which podman adds the user of a container that the image does not know, below its writable layer.
-pub(crate) const ACCOUNTS: [&str; 2] = ["etc/group", "etc/passwd"];
 
 /// What was read.
 #[derive(Debug)]
@@ -32,8 +27,10 @@ pub(crate) struct Captured {
     pub(crate) mounts: Vec<u8>,
     /// The maps of user and group ids of podman's namespace for a user who is not root, as texts of the kernel.
     pub(crate) maps: Option<(String, String)>,
-    /// What of the container's own directories is mounted, and what podman wrote into its writable layer.
-    pub(crate) own: BTreeMap<PathBuf, OwnKind>,
+    /// What of the container's own directories is mounted.
+    pub(crate) own: BTreeMap<PathBuf, Own>,
+    /// What is in its writable layer, by paths relative to that. Not all of it where there is more than a recipe takes.
+    pub(crate) upper: BTreeMap<PathBuf, Own>,
     /// A volume that is not simply a folder that stays, in words.
     pub(crate) odd_volume: Option<String>,
 }
@@ -50,16 +47,16 @@ impl Captured {
         let process = PathBuf::from("/proc").join(container.state.pid.to_string());
         let mounts = read_most(&process.join("mountinfo"), SPECIFICATION_MOST)?;
         let maps = if is_root { None } else { Some(maps(podman, &specification, &process)?) };
-        let mut sources = own_sources(&specification, &container.id);
-        let upper = layers::upper(&mounts);
-        let own = if is_root {
-            look_at_all(sources, upper.as_deref())?
+        let sources = own_sources(&specification, &container.id);
+        let upper = upper_folder(&container);
+        let (own, upper) = if is_root {
+            (look_at_all(sources)?, upper.map(look_into).transpose()?.unwrap_or_default())
         } else {
-            sources.extend(upper);
-            podman.unshare_read_all(&sources, FILE_MOST)?
+            let paths = sources.into_iter().chain(upper.map(Path::to_owned)).collect::<Vec<_>>();
+            parted(podman.unshare_read_all(&paths, FILE_MOST)?, upper)
         };
         let odd_volume = odd_volume(podman, &container)?;
-        Ok(Self { specification, container, mounts, maps, own, odd_volume })
+        Ok(Self { specification, container, mounts, maps, own, upper, odd_volume })
     }
 }
 
@@ -118,49 +115,38 @@ fn read_most(path: &Path, most: u64) -> Result<Vec<u8>, PlannerError> {
     Ok(bytes)
 }
 
-/// What podman made for a container of root's, who can look at it without podman.
-fn look_at_all(
-    sources: Vec<PathBuf>,
-    upper: Option<&Path>,
-) -> Result<BTreeMap<PathBuf, OwnKind>, PlannerError> {
-    let mut own = BTreeMap::new();
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    for path in sources {
-        let kind = open(&path, flags, Mode::empty())
-            .map_err(io::Error::from)
-            .and_then(look)
-            .map_err(|source| PlannerError::Read { path: path.clone(), source })?;
-        own.insert(path, kind);
-    }
-    for (upper, file) in upper.into_iter().flat_map(|upper| ACCOUNTS.map(|file| (upper, file))) {
-        // The folders in it are the image's.
-        let confined = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
-        let folder_flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let opened = open(upper, folder_flags, Mode::empty())
-            .and_then(|upper| openat2(&upper, file, flags, Mode::empty(), confined));
-        let path = upper.join(file);
-        let kind = match opened {
-            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => continue,
-            opened => opened
-                .map_err(io::Error::from)
-                .and_then(look)
-                .map_err(|source| PlannerError::Read { path: path.clone(), source })?,
-        };
-        own.insert(path, kind);
-    }
-    Ok(own)
+/// The folder of the writable layer.
+fn upper_folder(container: &Inspection) -> Option<&Path> {
+    let driver = &container.graph_driver;
+    let data = driver.data.as_ref().filter(|_| driver.name == "overlay")?;
+    Some(Path::new(&data.upper_dir)).filter(|folder| folder.is_absolute())
 }
 
-fn look(file: OwnedFd) -> io::Result<OwnKind> {
-    let stat = fstat(&file)?;
-    let is_small = u64::try_from(stat.st_size).is_ok_and(|size| size <= FILE_MOST);
-    match FileType::from_raw_mode(stat.st_mode) {
-        FileType::Directory => Ok(OwnKind::Folder),
-        FileType::RegularFile if is_small => {
-            let mut content = Vec::new();
-            File::from(file).take(FILE_MOST).read_to_end(&mut content)?;
-            Ok(OwnKind::File(content, stat.st_mode & 0o7777))
-        }
-        _ => Ok(OwnKind::Other),
+/// What is in the writable layer, apart from the rest.
+fn parted(
+    own: BTreeMap<PathBuf, Own>,
+    upper: Option<&Path>,
+) -> (BTreeMap<PathBuf, Own>, BTreeMap<PathBuf, Own>) {
+    let (mut others, mut written) = (BTreeMap::new(), BTreeMap::new());
+    for (path, own) in own {
+        match upper.and_then(|upper| path.strip_prefix(upper).ok()) {
+            Some(relative) => written.insert(relative.to_owned(), own),
+            None => others.insert(path, own),
+        };
     }
+    (others, written)
+}
+
+/// What podman made for a container of root's, who can look at it without podman.
+fn look_at_all(sources: Vec<PathBuf>) -> Result<BTreeMap<PathBuf, Own>, PlannerError> {
+    let look = |path: PathBuf| match look::at(&path, FILE_MOST) {
+        Ok(own) => Ok((path, own)),
+        Err(source) => Err(PlannerError::Read { path, source }),
+    };
+    sources.into_iter().map(look).collect()
+}
+
+fn look_into(folder: &Path) -> Result<BTreeMap<PathBuf, Own>, PlannerError> {
+    let failed = |source| PlannerError::Read { path: folder.to_owned(), source };
+    look::tree(folder, FILE_MOST, upper::MOST).map_err(failed)
 }

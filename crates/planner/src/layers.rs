@@ -1,6 +1,7 @@
-//! The layers of a container's root, as podman mounted them: the line of `/` in `/proc/PID/mountinfo` (proc(5)).
+//! The layers of a container's root, as podman mounted them.
 
 use crate::error::Reason;
+use crate::mountinfo::root;
 use flake_plan::Layers;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -39,17 +40,6 @@ pub(crate) fn layers(mounts: &[u8], driver: &str, store: &Path) -> Result<Layers
     }
 }
 
-/// The writable layer.
-pub(crate) fn upper(mounts: &[u8]) -> Option<PathBuf> {
-    let root = root(mounts).filter(Line::is_overlay)?;
-    let found = root.options().find_map(|(name, value)| value.filter(|_| name == "upperdir"));
-    found.map(|upper| PathBuf::from(OsString::from_vec(upper))).filter(|upper| upper.is_absolute())
-}
-
-fn root(mounts: &[u8]) -> Option<Line<'_>> {
-    mounts.split(|byte| *byte == b'\n').filter_map(Line::parse).rfind(|line| line.point == b"/")
-}
-
 fn other_store(driver: &str, kind: &[u8]) -> Reason {
     if driver == "vfs" {
         return "podman's storage driver vfs, which copies the whole image for each container; \
@@ -57,63 +47,6 @@ fn other_store(driver: &str, kind: &[u8]) -> Reason {
             .into();
     }
     format!("a root on {} instead of the kernel's overlayfs", String::from_utf8_lossy(kind)).into()
-}
-
-/// A line of mountinfo, as far as it matters.
-struct Line<'a> {
-    root: &'a [u8],
-    point: &'a [u8],
-    kind: &'a [u8],
-    options: &'a [u8],
-}
-
-impl<'a> Line<'a> {
-    fn parse(line: &'a [u8]) -> Option<Self> {
-        let mut fields = line.split(|byte| *byte == b' ');
-        let (root, point) = (fields.nth(3)?, fields.next()?);
-        // Optional fields end with a dash.
-        fields.find(|field| *field == b"-")?;
-        let (kind, options) = (fields.next()?, fields.nth(1)?);
-        Some(Self { root, point, kind, options })
-    }
-
-    /// A part of another overlay is none: a plain folder can be on one.
-    fn is_overlay(&self) -> bool {
-        self.kind == b"overlay" && self.root == b"/"
-    }
-
-    fn options(&self) -> impl Iterator<Item = (String, Option<Vec<u8>>)> + use<'a> {
-        self.options.split(|byte| *byte == b',').map(|option| {
-            let (name, value) = match option.iter().position(|byte| *byte == b'=') {
-                Some(at) => (&option[..at], Some(unescaped(&option[at + 1..]))),
-                None => (option, None),
-            };
-            (String::from_utf8_lossy(name).into_owned(), value)
-        })
-    }
-}
-
-/// The kernel writes separators as a backslash and three octal digits.
-fn unescaped(text: &[u8]) -> Vec<u8> {
-    let digit = |byte: &u8| (b'0'..=b'7').contains(byte).then(|| u32::from(byte - b'0'));
-    let mut plain = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((&first, after)) = rest.split_first() {
-        let code = after.first_chunk::<3>().and_then(|[high, middle, low]| {
-            u8::try_from(digit(high)? * 64 + digit(middle)? * 8 + digit(low)?).ok()
-        });
-        match code.filter(|_| first == b'\\') {
-            Some(code) => {
-                plain.push(code);
-                rest = &after[3..];
-            }
-            None => {
-                plain.push(first);
-                rest = after;
-            }
-        }
-    }
-    plain
 }
 
 /// The folders of a list that is joined by colons; a colon in a name has a backslash before it
@@ -171,7 +104,7 @@ mod tests {
         let vfs = layers(b"9 8 8:1 /x / rw - ext4 /dev/vda rw\n", "vfs", Path::new("/")).unwrap_err();
         assert!(vfs.0.contains("storage.conf"), "{}", vfs.0);
         let part = b"9 8 0:57 /vfs/dir/x / rw - overlay overlay rw,lowerdir=/,upperdir=/u,workdir=/w\n";
-        assert!(layers(part, "vfs", Path::new("/")).is_err() && upper(part).is_none());
+        assert!(layers(part, "vfs", Path::new("/")).is_err());
         let fuse =
             layers(b"9 8 0:9 / / rw - fuse.fuse-overlayfs x rw\n", "overlay", Path::new("/")).unwrap_err();
         assert_eq!(fuse.0, "a root on fuse.fuse-overlayfs instead of the kernel's overlayfs");

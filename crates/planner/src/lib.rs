@@ -9,10 +9,13 @@ mod accounts;
 mod captured;
 mod error;
 mod layers;
+mod look;
+mod mountinfo;
 mod options;
 mod recipe;
 mod seccomp;
 mod spec;
+mod upper;
 mod users;
 
 pub use error::PlannerError;
@@ -50,7 +53,8 @@ pub fn make(launch: &Launch, podman: &Podman, files: Vec<Source>, home: &Path) -
                 true => Vec::new(),
                 false => image.config.unwrap_or_default().cmd.unwrap_or_default(),
             };
-            (image.id, recipe::recipe(&captured, command, caller))
+            let shared: Vec<_> = launch.binds.iter().map(|bind| bind.path.clone()).collect();
+            (image.id, recipe::recipe(&captured, command, caller, &shared))
         }
         Err(reason) => (podman.image_inspect(&launch.image)?.id, Err(reason)),
     };

@@ -6,17 +6,19 @@ use crate::error::Reason;
 use crate::layers::layers;
 use crate::seccomp;
 use crate::spec::{devices, known, mounts, namespaces, process, resources};
+use crate::upper::Upper;
 use crate::users::user_space;
 use flake_plan::Recipe;
 use oci_spec::runtime::Spec;
 use std::path::{Path, PathBuf};
 
 /// Turns podman's specification into a recipe. A call without words of its own runs `command`; the command is to be
-/// `caller` in the end, if somebody.
+/// `caller` in the end, if somebody. Calls mount what is `shared`.
 pub(crate) fn recipe(
     captured: &Captured,
     command: Vec<String>,
     caller: Option<u32>,
+    shared: &[PathBuf],
 ) -> Result<Recipe, Reason> {
     let container = &captured.container;
     if container.host_config.privileged {
@@ -39,21 +41,27 @@ pub(crate) fn recipe(
     let program = spec.process().as_ref().ok_or("a specification without a process")?;
     let (mut process, init) = process::process(program, command, is_rootful)?;
     let mut devices = devices::devices(linux.devices().as_deref().unwrap_or_default())?;
-    let mut mounts =
-        mounts::mounts(spec.mounts().as_deref().unwrap_or_default(), &init, captured, &mut devices)?;
-    // Where the launch makes the caller's account it does so in the image's own files.
-    let becomes = caller.is_some_and(|caller| caller != process.uid);
-    if !becomes {
-        accounts::add(captured, &mut mounts, &mut process)?;
-    }
-    mounts.sort_by_key(|mount| mount.destination.components().count());
     let user = user_space(linux, spaces.user, captured.maps.as_ref())?;
     // The root is `OVERLAY/ID/merged`.
     let store = root.path().ancestors().nth(2).unwrap_or(Path::new("/"));
+    let layers = layers(&captured.mounts, &container.graph_driver.name, store)?;
+    let is_read_only = root.readonly().unwrap_or_default();
+    let mut upper = Upper::new(captured, &layers, &user, (is_read_only, shared))?;
+    let list = spec.mounts().as_deref().unwrap_or_default();
+    let mut mounts = mounts::mounts(list, &init, captured, &mut devices, &mut upper)?;
+    // Where the launch makes the caller's account it does so in the image's own files.
+    let becomes = caller.is_some_and(|caller| caller != process.uid);
+    if becomes {
+        accounts::leave_out(&mut upper);
+    } else {
+        accounts::find_home(&upper, &mounts, &mut process);
+    }
+    mounts.sort_by_key(|mount| mount.destination.components().count());
     let paths = |paths: Option<&Vec<String>>| paths.into_iter().flatten().map(PathBuf::from).collect();
     Ok(Recipe {
-        layers: layers(&captured.mounts, &container.graph_driver.name, store)?,
-        is_read_only: root.readonly().unwrap_or_default(),
+        layers,
+        upper: upper.into_entries(),
+        is_read_only,
         user,
         namespaces: spaces.made,
         hostname: namespaces::hostname(spec.hostname().as_deref(), spaces.made.uts)?,

@@ -3,10 +3,9 @@
 
 use crate::error::{RunError, on, system};
 use crate::filesystem;
-use flake_plan::{Layers, MountFlags};
-use rustix::fs::{
-    AtFlags, CWD, Gid, Mode, OFlags, Uid, chmodat, chownat, lstat, mkdirat, open, openat, stat,
-};
+use crate::upper;
+use flake_plan::{Entry, Layers, MountFlags};
+use rustix::fs::{CWD, Mode, OFlags, lstat, mkdirat, open, openat};
 use rustix::io::Errno;
 use rustix::mount::{FsOpenFlags, MountFlags as OldFlags, fsopen, mount};
 use rustix::process::fchdir;
@@ -33,30 +32,23 @@ pub(crate) struct Mounted {
 /// Whether all layers are there, as far as this user can tell.
 pub(crate) fn check(layers: &Layers) -> Result<(), RunError> {
     for folder in &layers.folders {
-        match lstat(folder) {
-            Err(Errno::NOENT | Errno::NOTDIR) => return Err(RunError::LayerMissing(folder.clone())),
-            // A layer may belong to the user's other ids, and its folder be closed to this one.
-            Ok(_) | Err(_) => {}
+        // Others are no reason: a layer may belong to the user's other ids, and its folder be closed to this one.
+        if let Err(Errno::NOENT | Errno::NOTDIR) = lstat(folder) {
+            return Err(RunError::LayerMissing(folder.clone()));
         }
     }
     Ok(())
 }
 
-/// Mounts the root over the workshop, whose mount namespace has to be this process' own.
-pub(crate) fn mount_root(layers: &Layers, workshop: &Path) -> Result<Mounted, RunError> {
+/// Mounts the root over the workshop, whose mount namespace has to be this process' own. The entries of `upper` are
+/// in it from the start.
+pub(crate) fn mount_root(layers: &Layers, upper: &[Entry], workshop: &Path) -> Result<Mounted, RunError> {
     let memory = filesystem::new("tmpfs", &[("mode".into(), Some("0700".into()))], MountFlags::default())
         .map_err(system("make a file system in memory"))?;
-    for (name, mode) in [(UPPER, 0o755), (WORK, 0o700), (ROOT, 0o755), (FILES, 0o700)] {
+    for (name, mode) in [(WORK, 0o700), (ROOT, 0o755), (FILES, 0o700)] {
         mkdirat(&memory, name, Mode::from_raw_mode(mode)).map_err(system("make a folder in memory"))?;
     }
-    // The root's own mode and owner are those of the folder on top.
-    if let Some(top) = layers.folders.first() {
-        let like = stat(top).map_err(on("look at", top))?;
-        let owner = (Some(Uid::from_raw(like.st_uid)), Some(Gid::from_raw(like.st_gid)));
-        chownat(&memory, UPPER, owner.0, owner.1, AtFlags::SYMLINK_NOFOLLOW)
-            .and_then(|()| chmodat(&memory, UPPER, Mode::from_raw_mode(like.st_mode), AtFlags::empty()))
-            .map_err(on("make a folder like", top))?;
-    }
+    upper::make(&memory, UPPER, upper)?;
     let place = open(workshop, OFlags::PATH | OFlags::CLOEXEC | OFlags::DIRECTORY, Mode::empty())
         .map_err(on("open the folder", workshop))?;
     filesystem::attach(&memory, place.as_fd()).map_err(on("mount over", workshop))?;

@@ -29,6 +29,7 @@ mod privileges;
 mod root;
 mod run;
 mod terminal;
+mod upper;
 mod user_namespace;
 
 pub use call::{Bind, Call, Words};

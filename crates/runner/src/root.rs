@@ -11,7 +11,7 @@ use crate::mountpoint::{Kind, Links, find, find_or_make};
 use crate::mounts::{self, Files};
 use crate::terminal::Terminal;
 use flake_plan::{MountFlags, Recipe};
-use rustix::fs::{CWD, Mode, OFlags, open, openat, symlinkat};
+use rustix::fs::{CWD, Mode, OFlags, open, openat};
 use rustix::mount::{MountPropagationFlags, UnmountFlags, mount_change, unmount};
 use rustix::process::{chdir, fchdir, pivot_root};
 use std::fs::File;
@@ -27,7 +27,7 @@ pub(crate) fn enter(recipe: &Recipe, call: &Call, terminal: Option<&Terminal>) -
         .map_err(system("keep mounts to the namespace"))?;
     // While the working directory still is the caller's.
     let mut binds = bind::make(&call.binds)?.into_iter().peekable();
-    let Mounted { root, files } = layers::mount_root(&recipe.layers, &call.workshop)?;
+    let Mounted { root, files } = layers::mount_root(&recipe.layers, &recipe.upper, &call.workshop)?;
     let mut own_devices = Devices::new(files.as_fd(), &recipe.user)?;
     let mut files = Files::new(files);
     for mount in &recipe.mounts {
@@ -40,7 +40,6 @@ pub(crate) fn enter(recipe: &Recipe, call: &Call, terminal: Option<&Terminal>) -
     for bind in binds {
         bind.attach(root.as_fd())?;
     }
-    list_mounts(root.as_fd());
     devices::add(root.as_fd(), &recipe.devices, &mut own_devices)?;
     if let Some(terminal) = terminal {
         terminal.show(root.as_fd());
@@ -59,13 +58,6 @@ pub(crate) fn enter(recipe: &Recipe, call: &Call, terminal: Option<&Terminal>) -
     fchdir(&old).map_err(system("enter the old root"))?;
     unmount(".", UnmountFlags::DETACH).map_err(system("leave the old root"))?;
     chdir("/").map_err(system("enter the root"))
-}
-
-/// Programs look for the mounts in a file, which podman makes where an image has none. Nothing depends on it.
-fn list_mounts(root: BorrowedFd<'_>) {
-    if let Ok(folder) = find(root, Path::new("/etc"), Links::Followed) {
-        let _ = symlinkat("/proc/mounts", &folder, "mtab");
-    }
 }
 
 /// Kernel settings, before the folder they are in cannot be written to.

@@ -21,13 +21,16 @@ pub struct Image {
     pub files: &'static [(&'static str, &'static str)],
     /// The uid and gid these belong to, with the directories above them.
     pub files_owner: u32,
+    /// Symbolic links: path in the image and target.
+    pub links: &'static [(&'static str, &'static str)],
     /// Changes of the configuration, as for `podman import --change`.
     pub changes: &'static [&'static str],
 }
 
 impl Image {
     /// A small system without an entrypoint.
-    pub const BOX: Image = Image { name: "box", system: true, files: &[], files_owner: 0, changes: &[] };
+    pub const BOX: Image =
+        Image { name: "box", system: true, files: &[], files_owner: 0, links: &[], changes: &[] };
     /// A small system that prints its words in angle brackets, or `<default>`.
     pub const ENTRY: Image = Image {
         name: "entry",
@@ -91,6 +94,11 @@ impl Image {
                 chown(path, Some(self.files_owner), Some(self.files_owner))
                     .context(|| format!("give {} away", path.display()))?;
             }
+        }
+        for (path, target) in self.links {
+            let link = root.join(path.trim_start_matches('/'));
+            make_parent(&link)?;
+            symlink(target, &link).context(|| format!("link {}", link.display()))?;
         }
         let out = File::create(tar).context(|| format!("make {}", tar.display()))?;
         let mut pack = Command::new("tar");

@@ -14,7 +14,7 @@ pub use containers::{Container, ContainerState};
 pub use images::{Image, ImageFile, SCRATCH_LABEL};
 pub use layers::{Folders, GraphDriver};
 pub use specimen::{HostConfig, Inspection, Specimen, State, Volume};
-pub use unshare::OwnKind;
+pub use unshare::{Own, OwnKind};
 
 use crate::program::Program;
 use crate::run::{ToolError, capture};

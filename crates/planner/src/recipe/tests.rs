@@ -2,8 +2,8 @@
 //! with the caller's ids and a root that cannot be written to.
 
 use super::*;
-use flake_plan::{Hostname, MountKind, UserSpace};
-use flake_tools::podman::{HostConfig, Inspection, OwnKind};
+use flake_plan::{EntryKind, Hostname, MountKind, UserSpace};
+use flake_tools::podman::{HostConfig, Inspection, Own, OwnKind};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -12,6 +12,10 @@ const ROOT: (&str, &[u8]) =
 const USER: (&str, &[u8]) =
     (include_str!("../../tests/fixtures/user.json"), include_bytes!("../../tests/fixtures/user.mountinfo"));
 const ID: &str = "c0ffee";
+/// What podman makes over every image, the ids as podman's namespace has them.
+const FOLDERS: [&str; 4] = ["", "etc", "proc", "run"];
+const FILES: [&str; 5] =
+    ["etc/hostname", "etc/hosts", "etc/resolv.conf", "run/.containerenv", "run/podman-init"];
 const MAPS: &str = "         0       4242          1\n         1   10000000      65536\n";
 
 fn captured((specification, mounts): (&str, &[u8])) -> Captured {
@@ -20,9 +24,16 @@ fn captured((specification, mounts): (&str, &[u8])) -> Captured {
     let mut own = BTreeMap::new();
     for mount in specification["mounts"].as_array().unwrap() {
         let source = mount["source"].as_str().unwrap();
-        let kind = if source.ends_with("shm") { OwnKind::Folder } else { OwnKind::File(b"x".into(), 0o644) };
-        own.insert(source.into(), kind);
+        let kind = if source.ends_with("shm") { OwnKind::Folder } else { OwnKind::File(b"x".into()) };
+        own.insert(source.into(), file(kind, 0o644));
     }
+    let mut upper = BTreeMap::new();
+    let (owner, folder) =
+        (u32::from(is_user), |path: &str| (PathBuf::from(path), file(OwnKind::Folder, 0o555)));
+    upper.extend(FOLDERS.map(folder));
+    upper.extend(FILES.map(|path| (path.into(), file(OwnKind::File(Vec::new()), 0o755))));
+    upper.insert("etc/mtab".into(), file(OwnKind::Link("/proc/mounts".into()), 0o777));
+    upper.values_mut().for_each(|own| (own.uid, own.gid) = (owner, owner));
     let host_config = HostConfig {
         shm_size: 65_536_000,
         network_mode: if is_user { "none" } else { "host" }.into(),
@@ -31,11 +42,15 @@ fn captured((specification, mounts): (&str, &[u8])) -> Captured {
     let mut container = Inspection { id: ID.into(), host_config, ..Inspection::default() };
     container.graph_driver.name = "overlay".into();
     let maps = is_user.then(|| (MAPS.to_owned(), MAPS.to_owned()));
-    Captured { specification, container, mounts: mounts.into(), maps, own, odd_volume: None }
+    Captured { specification, container, mounts: mounts.into(), maps, own, upper, odd_volume: None }
+}
+
+fn file(kind: OwnKind, mode: u32) -> Own {
+    Own { kind, mode, uid: 0, gid: 0, attributes: Vec::new() }
 }
 
 fn made(captured: &Captured) -> Recipe {
-    recipe(captured, vec!["sh".into()], None).unwrap()
+    recipe(captured, vec!["sh".into()], None, &[]).unwrap()
 }
 
 /// The reason, with one value of root's specification changed.
@@ -46,7 +61,7 @@ fn said(pointer: &str, value: Value) -> String {
         Value::Array(values) => values.push(value),
         parent => parent[name] = value,
     }
-    recipe(&captured, Vec::new(), None).unwrap_err().0
+    recipe(&captured, Vec::new(), None, &[]).unwrap_err().0
 }
 
 #[test]
@@ -161,14 +176,56 @@ fn what_nobody_knows_is_the_reason() {
 }
 
 #[test]
-fn accounts_that_podman_wrote_are_mounted() {
+fn accounts_that_podman_wrote_are_there() {
     let mut captured = captured(ROOT);
-    let upper = Path::new("/var/lib/containers/storage/overlay/root/diff");
-    captured.own.insert(upper.join("etc/passwd"), OwnKind::File(b"me".into(), 0o644));
+    let passwd = file(OwnKind::File(b"me:x:0:0:me:/place:/bin/sh\n".into()), 0o644);
+    captured.upper.insert("etc/passwd".into(), passwd);
+    captured.specification["process"]["env"] = json!([]);
     let recipe = made(&captured);
-    let passwd = recipe.mounts.iter().find(|mount| mount.destination == Path::new("/etc/passwd")).unwrap();
-    assert_eq!(passwd.kind, MountKind::File { content: b"me".into(), mode: 0o644 });
-    // The launch adds a line of its own, which it could not in a file that is mounted.
-    let recipe = super::recipe(&captured, Vec::new(), Some(1000)).unwrap();
-    assert!(recipe.mounts.iter().all(|mount| mount.destination != Path::new("/etc/passwd")));
+    let has_passwd = |recipe: &Recipe| recipe.upper.iter().any(|entry| entry.path == Path::new("etc/passwd"));
+    assert!(has_passwd(&recipe) && recipe.process.env.contains(&"HOME=/place".to_owned()));
+    // The launch adds a line of its own to the image's.
+    let recipe = super::recipe(&captured, Vec::new(), Some(1000), &[]).unwrap();
+    assert!(!has_passwd(&recipe));
+}
+
+#[test]
+fn files_are_in_the_places_of_their_mounts() {
+    let captured = self::captured(ROOT);
+    let recipe = made(&captured);
+    let paths: Vec<_> = recipe.upper.iter().map(|entry| entry.path.to_str().unwrap()).collect();
+    let init = "run/podman-init";
+    let mut all: Vec<_> = FOLDERS.into_iter().chain(FILES).chain(["etc/mtab"]).collect();
+    all.retain(|path| *path != init);
+    all.sort_by_key(|path| Path::new(*path));
+    assert_eq!(paths, all);
+    assert!(recipe.mounts.iter().all(|mount| !matches!(mount.kind, MountKind::File { .. })));
+    let hosts = recipe.upper.iter().find(|entry| entry.path == Path::new("etc/hosts")).unwrap();
+    assert_eq!((&hosts.kind, hosts.mode), (&EntryKind::File { content: b"x".into() }, 0o644));
+
+    let mounted = |recipe: &Recipe| -> Vec<String> {
+        let files = recipe.mounts.iter().filter(|mount| matches!(mount.kind, MountKind::File { .. }));
+        files.map(|mount| mount.destination.display().to_string()).collect()
+    };
+    // Over what a call mounts they have to be mounts.
+    let shared = [PathBuf::from("/run"), PathBuf::from("/etc/hosts")];
+    let recipe = super::recipe(&captured, Vec::new(), None, &shared).unwrap();
+    assert_eq!(mounted(&recipe), ["/run/.containerenv"]);
+    // Where the image has the file, or it is elsewhere.
+    let mut other = self::captured(ROOT);
+    other.upper.remove(Path::new("etc/hosts"));
+    let text = String::from_utf8(other.mounts).unwrap();
+    other.mounts = text.replace("318 314", "318 317").into();
+    assert_eq!(mounted(&made(&other)), ["/etc/hosts", "/etc/hostname"]);
+}
+
+#[test]
+fn a_users_entries_have_the_ids_inside() {
+    let captured = captured(USER);
+    let recipe = made(&captured);
+    assert!(recipe.upper.iter().all(|entry| (entry.uid, entry.gid) == (0, 0)), "{:?}", recipe.upper);
+    // It cannot be written to.
+    assert!(recipe.mounts.iter().any(|mount| mount.destination == Path::new("/etc/hosts")));
+    let root = &recipe.upper[0];
+    assert!(root.path.as_os_str().is_empty() && root.mode == 0o555 && root.kind == EntryKind::Folder);
 }

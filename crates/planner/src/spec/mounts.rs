@@ -4,8 +4,9 @@ use super::devices::{device, is_below_dev, is_usable};
 use super::options::Options;
 use crate::captured::{Captured, is_own};
 use crate::error::Reason;
+use crate::upper::Upper;
 use flake_plan::{Device, Mount, MountKind};
-use flake_tools::podman::OwnKind;
+use flake_tools::podman::{Own, OwnKind};
 use oci_spec::runtime::Mount as Listed;
 use std::path::{Component, Path};
 
@@ -17,24 +18,34 @@ const SHM: &str = "/dev/shm";
 /// Where device files are.
 const DEV: &str = "/dev";
 
-/// The mounts. Device files join `devices`. Podman's init at `init` is left out.
+/// The mounts. Device files join `devices`, files that podman made `upper`. Podman's init at `init` is left out.
 pub(crate) fn mounts(
     list: &[Listed],
     init: &Path,
     captured: &Captured,
     devices: &mut Vec<Device>,
+    upper: &mut Upper<'_>,
 ) -> Result<Vec<Mount>, Reason> {
     if let Some(volume) = &captured.odd_volume {
         return Err(volume.clone().into());
     }
     let mut mounts = Vec::new();
-    for listed in list.iter().filter(|listed| listed.destination() != init) {
-        mounts.extend(mount(listed, captured, devices)?);
+    for listed in list {
+        if listed.destination() == init {
+            upper.remove_place(listed.source().as_deref().unwrap_or(Path::new("")));
+        } else {
+            mounts.extend(mount(listed, captured, devices, upper)?);
+        }
     }
     Ok(mounts)
 }
 
-fn mount(listed: &Listed, captured: &Captured, devices: &mut Vec<Device>) -> Result<Option<Mount>, Reason> {
+fn mount(
+    listed: &Listed,
+    captured: &Captured,
+    devices: &mut Vec<Device>,
+    upper: &mut Upper<'_>,
+) -> Result<Option<Mount>, Reason> {
     let destination = listed.destination().clone();
     let at = destination.display().to_string();
     if !destination.is_absolute() || destination.components().any(|part| part == Component::ParentDir) {
@@ -60,7 +71,12 @@ fn mount(listed: &Listed, captured: &Captured, devices: &mut Vec<Device>) -> Res
                 return Err(format!("a mount of {} at {at}", source.display()).into());
             }
             if is_own(source, &captured.container.id) {
-                own(source, &destination, captured)?
+                let made = captured.own.get(source);
+                let is_restricted = options.flags.read_only || options.flags.no_exec;
+                if made.is_some_and(|made| !is_restricted && upper.take(source, made)) {
+                    return Ok(None);
+                }
+                own(made, &destination, captured)?
             } else if options.has_devices && is_usable(source, captured.maps.is_none()) {
                 if !is_below_dev(&destination) {
                     return Err(format!("a device at {at}").into());
@@ -81,21 +97,19 @@ fn mount(listed: &Listed, captured: &Captured, devices: &mut Vec<Device>) -> Res
 }
 
 /// What podman made in the container's own directories, which go with it.
-fn own(source: &Path, destination: &Path, captured: &Captured) -> Result<MountKind, Reason> {
-    match captured.own.get(source) {
-        Some(OwnKind::Folder) if destination == Path::new(SHM) => Ok(MountKind::Tmpfs {
+fn own(made: Option<&Own>, destination: &Path, captured: &Captured) -> Result<MountKind, Reason> {
+    match made.map(|made| (&made.kind, made.mode)) {
+        Some((OwnKind::Folder, _)) if destination == Path::new(SHM) => Ok(MountKind::Tmpfs {
             options: vec![
                 ("mode".to_owned(), Some("1777".to_owned())),
                 ("size".to_owned(), Some(captured.container.host_config.shm_size.to_string())),
             ],
             is_copied_up: false,
         }),
-        Some(OwnKind::File(content, mode)) => Ok(MountKind::File { content: content.clone(), mode: *mode }),
-        _ => Err(anew(destination)),
+        Some((OwnKind::File(content), mode)) => Ok(MountKind::File { content: content.clone(), mode }),
+        _ => {
+            let at = destination.display();
+            Err(format!("what podman makes anew for each container at {at}").into())
+        }
     }
-}
-
-/// The reason for something of the container's own directories that is not a small file.
-pub(crate) fn anew(destination: &Path) -> Reason {
-    Reason(format!("what podman makes anew for each container at {}", destination.display()))
 }

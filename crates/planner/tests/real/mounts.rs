@@ -3,7 +3,7 @@
 use crate::Case;
 use crate::maker::{PLAIN, Wish, plan, recipe};
 use anyhow::{Context, ensure};
-use flake_plan::{Hostname, IdMap, Layers, Mount, MountKind, Recipe, UserSpace};
+use flake_plan::{EntryKind, Hostname, IdMap, Layers, Mount, MountKind, Recipe, UserSpace};
 use flake_testkit::{ADA, Image, ROOT, ScratchHost};
 use std::path::Path;
 
@@ -15,6 +15,7 @@ pub(crate) const CASES: &[Case] = &[
     ("volumes", volumes),
     ("devices", devices),
     ("a root that cannot be written to", read_only),
+    ("files in an image that podman mounts over", of_image),
     ("the process", process),
     ("the words of the image", words),
     ("a user whom the image does not know", stranger),
@@ -25,9 +26,20 @@ fn mount<'a>(recipe: &'a Recipe, place: &str) -> anyhow::Result<&'a Mount> {
     found.with_context(|| format!("no mount at {place}: {:?}", recipe.mounts))
 }
 
+/// A file that podman made, mounted or not.
 fn file<'a>(recipe: &'a Recipe, place: &str) -> anyhow::Result<&'a [u8]> {
-    match &mount(recipe, place)?.kind {
-        MountKind::File { content, .. } => Ok(content),
+    let mount = recipe.mounts.iter().find(|mount| mount.destination == Path::new(place));
+    match mount.map(|mount| &mount.kind) {
+        Some(MountKind::File { content, .. }) => Ok(content),
+        Some(other) => anyhow::bail!("{place} is {other:?}"),
+        None => written(recipe, place),
+    }
+}
+
+fn written<'a>(recipe: &'a Recipe, place: &str) -> anyhow::Result<&'a [u8]> {
+    let found = recipe.upper.iter().find(|entry| Path::new("/").join(&entry.path) == Path::new(place));
+    match found.map(|entry| &entry.kind) {
+        Some(EntryKind::File { content }) => Ok(content),
         other => anyhow::bail!("{place} is {other:?}"),
     }
 }
@@ -53,8 +65,11 @@ fn root_plain(host: &ScratchHost) -> anyhow::Result<()> {
     ensure!(recipe.hostname == Hostname::Name("scratch".into()), "{:?}", recipe.hostname);
     ensure!(recipe.namespaces.ipc && recipe.namespaces.uts && !recipe.namespaces.network);
     ensure!(mount(&recipe, "/sys")?.kind == MountKind::Sys);
-    ensure!(file(&recipe, "/etc/hostname")? == b"scratch");
-    ensure!(file(&recipe, "/etc/hosts")?.starts_with(b"127.0.0.1"));
+    ensure!(written(&recipe, "/etc/hostname")? == b"scratch");
+    ensure!(written(&recipe, "/etc/hosts")?.starts_with(b"127.0.0.1"));
+    let root = recipe.upper.first().context("nothing is written")?;
+    ensure!(root.path.as_os_str().is_empty() && root.mode == 0o555, "{root:?}");
+    ensure!(recipe.upper.iter().all(|entry| !entry.path.ends_with("podman-init")), "{:?}", recipe.upper);
     let shm = mount(&recipe, "/dev/shm")?;
     ensure!(
         matches!(&shm.kind, MountKind::Tmpfs { options, .. }
@@ -79,7 +94,8 @@ fn user_plain(host: &ScratchHost) -> anyhow::Result<()> {
     ensure!(recipe.user == UserSpace::Own { outer: (map.clone(), map), inner: None }, "{:?}", recipe.user);
     let sys = mount(&recipe, "/sys")?;
     ensure!(sys.kind == MountKind::Bind { source: "/sys".into(), is_recursive: true } && sys.flags.read_only);
-    ensure!(file(&recipe, "/etc/hosts")?.starts_with(b"127.0.0.1"));
+    ensure!(written(&recipe, "/etc/hosts")?.starts_with(b"127.0.0.1"));
+    ensure!(recipe.upper.iter().all(|entry| (entry.uid, entry.gid) == (0, 0)), "{:?}", recipe.upper);
     Ok(())
 }
 
@@ -97,7 +113,7 @@ fn caller(host: &ScratchHost) -> anyhow::Result<()> {
     );
     ensure!(file(&recipe, "/etc/localtime")?.starts_with(b"TZif"));
     ensure!(recipe.process.uid == 0, "podman starts it as root");
-    ensure!(mount(&recipe, "/etc/passwd").is_err(), "the launch adds the caller");
+    ensure!(file(&recipe, "/etc/passwd").is_err(), "the launch adds the caller");
     // Podman starts it as the caller.
     let options = &["--cap-drop=all"];
     let recipe = crate::maker::recipe(plan(host, &ADA, Wish { as_caller: true, options, ..PLAIN })?)?;
@@ -153,6 +169,26 @@ fn read_only(host: &ScratchHost) -> anyhow::Result<()> {
         let recipe = recipe(plan(host, user, Wish { options: &["--read-only"], ..PLAIN })?)?;
         ensure!(recipe.is_read_only);
         ensure!(matches!(mount(&recipe, "/tmp")?.kind, MountKind::Tmpfs { is_copied_up: true, .. }));
+        ensure!(mount(&recipe, "/etc/hosts")?.flags.read_only && written(&recipe, "/etc/hosts")?.is_empty());
+    }
+    Ok(())
+}
+
+/// Their places are the image's own, or where its links lead.
+fn of_image(host: &ScratchHost) -> anyhow::Result<()> {
+    let image = &Image {
+        name: "resolved",
+        files: &[("/etc/hosts", "of the image\n")],
+        links: &[("/etc/resolv.conf", "../run/resolved/stub.conf"), ("/var/run", "../run")],
+        ..Image::BOX
+    };
+    for (user, options) in [(&ROOT, &[][..]), (&ADA, &[]), (&ADA, &["--userns=keep-id"])] {
+        let recipe = recipe(plan(host, user, Wish { image, options, ..PLAIN })?)?;
+        let hosts = mount(&recipe, "/etc/hosts")?;
+        ensure!(matches!(&hosts.kind, MountKind::File { content, .. } if content.starts_with(b"127.")));
+        ensure!(written(&recipe, "/etc/hosts").is_err(), "{:?}", recipe.upper);
+        ensure!(mount(&recipe, "/etc/resolv.conf").is_err(), "{:?}", recipe.mounts);
+        ensure!(!written(&recipe, "/run/resolved/stub.conf")?.is_empty(), "{:?}", recipe.upper);
     }
     Ok(())
 }

@@ -4,11 +4,11 @@ mod names;
 
 use super::Known;
 use flake_plan::{
-    Capabilities, Hostname, IdMap, Layers, Mount, MountFlags, MountKind, Namespaces, Plan, Process, Recipe,
-    UserSpace, Way,
+    Capabilities, Entry, EntryKind, Hostname, IdMap, Layers, Mount, MountFlags, MountKind, Namespaces, Plan,
+    Process, Recipe, UserSpace, Way,
 };
 use std::fmt::Display;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// How much of an id people need.
 const SHORT: usize = 12;
@@ -77,6 +77,7 @@ fn root(recipe: &Recipe, account: &mut Account) {
     if let Hostname::Name(name) = &recipe.hostname {
         account.line("host name", name);
     }
+    account.list("written over the layers", recipe.upper.iter().map(entry));
     account.list("mounts", recipe.mounts.iter().map(mount));
     account.list("devices", recipe.devices.iter().map(|device| device.path.display()));
     account.list("masked", paths(&recipe.masked));
@@ -137,6 +138,20 @@ fn map(map: &IdMap) -> String {
     format!("{} is {} outside, {} of them", map.inside, map.outside, map.count)
 }
 
+fn entry(entry: &Entry) -> String {
+    let what = match &entry.kind {
+        EntryKind::Folder => format!("a folder, mode {:04o}", entry.mode),
+        EntryKind::File { content } => file(content, entry.mode),
+        EntryKind::Link { target } => format!("a link to {}", target.display()),
+    };
+    let path = Path::new("/").join(&entry.path);
+    format!("{}: {what}; {}:{}", path.display(), entry.uid, entry.gid)
+}
+
+fn file(content: &[u8], mode: u32) -> String {
+    format!("a file of {} bytes, mode {mode:04o}", content.len())
+}
+
 fn mount(mount: &Mount) -> String {
     let what = match &mount.kind {
         MountKind::Proc => "proc".to_owned(),
@@ -152,7 +167,7 @@ fn mount(mount: &Mount) -> String {
             let how = if *is_recursive { ", with what is mounted below" } else { "" };
             format!("{} of the host{how}", source.display())
         }
-        MountKind::File { content, mode } => format!("a file of {} bytes, mode {mode:04o}", content.len()),
+        MountKind::File { content, mode } => file(content, *mode),
     };
     format!("{}: {what}; {}", mount.destination.display(), flags(mount.flags))
 }
