@@ -2,16 +2,16 @@
 
 use crate::call::Call;
 use crate::terminal::Terminal;
-use crate::{confine, keyring, privileges, root};
+use crate::{confine, keyring, own_program, privileges, root};
 use flake_inside::account;
 use flake_plan::Recipe;
-use flake_sys::exec::{Descriptors, Program, park, reset_signals};
+use flake_sys::exec::{Descriptors, Program, close_others, park, reset_signals};
 use flake_sys::signals::set_mask;
 use flake_sys::spawn::{SpawnError, Stage};
 use nix::libc;
 use std::ffi::CString;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 /// An error number.
 pub(crate) type Errno = i32;
@@ -51,7 +51,7 @@ pub(crate) fn execute(prepared: &mut Prepared<'_>, reports: &OwnedFd) -> ! {
     let bytes = match root::enter(prepared.recipe, &prepared.call, prepared.terminal.as_ref()) {
         Err(error) => [&[WORDS], error.to_string().as_bytes()].concat(),
         Ok(()) => {
-            let Err((stage, error)) = become_command(prepared);
+            let Err((stage, error)) = become_command(prepared, reports);
             [&[stage.code()], &error.to_ne_bytes()[..]].concat()
         }
     };
@@ -77,7 +77,10 @@ impl Report {
     }
 }
 
-fn become_command(prepared: &mut Prepared<'_>) -> Result<std::convert::Infallible, (Stage, Errno)> {
+fn become_command(
+    prepared: &mut Prepared<'_>,
+    reports: RawFd,
+) -> Result<std::convert::Infallible, (Stage, Errno)> {
     let Prepared { recipe, call, .. } = prepared;
     let process = &recipe.process;
     if let Some(account) = &call.account {
@@ -88,6 +91,9 @@ fn become_command(prepared: &mut Prepared<'_>) -> Result<std::convert::Infallibl
     // SAFETY: cannot fail.
     unsafe { libc::umask(call.umask) };
     prepared.descriptors.place().map_err(|error| (Stage::Descriptors, error))?;
+    close_others(prepared.descriptors.numbers(), reports);
+    own_program::check(&prepared.cwd, prepared.program.candidates())
+        .map_err(|error| (Stage::Execute, error))?;
     keyring::join_new().map_err(confined)?;
     if let Some(adjustment) = process.oom_score_adj {
         confine::rank(adjustment).map_err(confined)?;

@@ -25,6 +25,7 @@ mod memory;
 mod mountpoint;
 mod mounts;
 mod network;
+mod own_program;
 mod privileges;
 mod root;
 mod run;

@@ -36,6 +36,11 @@ impl Program {
         Ok(Self { candidates, argv, script_argv, env: pointers(&env), _words: (words, env) })
     }
 
+    /// The paths that are tried.
+    pub fn candidates(&self) -> impl Iterator<Item = &CStr> {
+        self.candidates.iter().map(CString::as_c_str)
+    }
+
     /// Becomes the program; comes back with the error number that decides.
     pub fn execute(&mut self) -> i32 {
         let mut decisive = libc::ENOENT;
@@ -95,6 +100,11 @@ impl Descriptors {
         self.numbered.iter().map(|(number, _)| RawFd::from(*number) + 1).fold(3, RawFd::max)
     }
 
+    /// The numbers.
+    pub fn numbers(&self) -> impl Iterator<Item = RawFd> {
+        self.numbered.iter().map(|(number, _)| RawFd::from(*number))
+    }
+
     /// Fills the numbers and sees to it that no other descriptor is open in the program, also none that this process
     /// inherited.
     ///
@@ -118,6 +128,33 @@ impl Descriptors {
             }
         }
         Ok(())
+    }
+}
+
+/// Closes all descriptors but those of a program, by their numbers, and one more: no name in `/proc/self/fd` leads to
+/// them then.
+pub fn close_others(numbers: impl Iterator<Item = RawFd>, kept: RawFd) {
+    let mut stay: Vec<RawFd> = numbers.chain([kept]).collect();
+    stay.sort_unstable();
+    let mut first = 0;
+    for number in stay {
+        if first < number {
+            close_all(first, number - 1);
+        }
+        first = number + 1;
+    }
+    close_all(first, RawFd::MAX);
+}
+
+fn close_all(first: RawFd, last: RawFd) {
+    // SAFETY: plain numbers, of which nothing in this process is used any more.
+    unsafe {
+        if libc::syscall(libc::SYS_close_range, first, last, 0) != 0 {
+            // Linux before 5.9.
+            for number in first..=last.min(crate::spawn::most_descriptors()) {
+                libc::close(number);
+            }
+        }
     }
 }
 
