@@ -33,7 +33,8 @@ pub struct Recipe {
     pub sysctls: Vec<Sysctl>,
     /// The process.
     pub process: Process,
-    /// Filters of the system calls that it may make; all of them have to let a call pass.
+    /// Filters of the system calls that it may make, one where that is possible; all of them have to let a call
+    /// pass.
     pub seccomp: Vec<Seccomp>,
 }
 
@@ -134,6 +135,7 @@ pub enum MountKind {
     /// A file with content that podman made.
     File {
         /// The content.
+        #[serde(with = "serde_bytes")]
         content: Vec<u8>,
         /// Its permission bits.
         mode: u32,
@@ -237,6 +239,7 @@ pub struct Rlimit {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seccomp {
     /// The program: structures `sock_filter` of this machine, one after the other.
+    #[serde(with = "serde_bytes")]
     pub program: Vec<u8>,
     /// Flags of seccomp(2).
     pub flags: u32,
