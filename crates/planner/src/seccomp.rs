@@ -1,5 +1,8 @@
 //! Filters of system calls, compiled.
 
+mod compact;
+mod interpret;
+mod program;
 mod terminal;
 mod words;
 
@@ -15,8 +18,13 @@ use std::io::{Read, Seek};
 /// libseccomp's level of optimisation at which a program is a binary tree of the calls' numbers, not a list.
 const TREE: u32 = 2;
 
-/// The specification's filter, and the one that is always there.
+/// The specification's filter with the one that is always there; both in one where that is possible.
 pub(crate) fn filters(seccomp: Option<&LinuxSeccomp>) -> Result<Vec<Seccomp>, Reason> {
+    Ok(compact::compact(compiled(seccomp)?))
+}
+
+/// The two filters as libseccomp makes them.
+fn compiled(seccomp: Option<&LinuxSeccomp>) -> Result<Vec<Seccomp>, Reason> {
     let mut filters = Vec::new();
     if let Some(seccomp) = seccomp {
         let flags = words::flags(seccomp.flags().as_deref().unwrap_or_default())?;
