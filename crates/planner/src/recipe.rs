@@ -56,11 +56,12 @@ pub(crate) fn recipe(
     } else {
         accounts::find_home(&upper, &mounts, &mut process);
     }
+    let upper = upper.into_entries();
     mounts.sort_by_key(|mount| mount.destination.components().count());
     let paths = |paths: Option<&Vec<String>>| paths.into_iter().flatten().map(PathBuf::from).collect();
     Ok(Recipe {
         layers,
-        upper: upper.into_entries(),
+        upper,
         is_read_only,
         user,
         namespaces: spaces.made,

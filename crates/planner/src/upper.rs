@@ -23,6 +23,7 @@ const OPAQUE: &str = "opaque";
 pub(crate) struct Upper<'a> {
     entries: BTreeMap<PathBuf, Entry>,
     mounts: &'a [u8],
+    layers: &'a Layers,
     /// Files can take the place of their mounts.
     takes_files: bool,
     /// What is mounted by each call, over what the root begins with.
@@ -33,7 +34,7 @@ impl<'a> Upper<'a> {
     /// Reads what was found. `shared` is what calls mount; what cannot be written to keeps its mounts.
     pub(crate) fn new(
         captured: &'a Captured,
-        layers: &Layers,
+        layers: &'a Layers,
         user: &UserSpace,
         (is_read_only, shared): (bool, &'a [PathBuf]),
     ) -> Result<Self, Reason> {
@@ -54,7 +55,7 @@ impl<'a> Upper<'a> {
         if entries.get(Path::new("")).is_none_or(|root| root.kind != EntryKind::Folder) {
             return Err("a root without a writable layer".into());
         }
-        Ok(Self { entries, mounts: &captured.mounts, takes_files: !is_read_only, shared })
+        Ok(Self { entries, mounts: &captured.mounts, layers, takes_files: !is_read_only, shared })
     }
 
     /// Puts a file of podman's in the place where it is mounted. Says whether no mount is needed then.
@@ -78,6 +79,13 @@ impl<'a> Upper<'a> {
             }
             _ => false,
         }
+    }
+
+    /// Whether there was nothing at an absolute path before the runtime made a folder there to mount over.
+    pub(crate) fn is_new_folder(&self, path: &Path) -> bool {
+        let path = path.strip_prefix("/").unwrap_or(path);
+        let is_folder = self.entries.get(path).is_some_and(|entry| entry.kind == EntryKind::Folder);
+        is_folder && !may_be_in(self.layers, path)
     }
 
     /// Leaves out the place of a mount that the recipe does not have.
@@ -152,19 +160,19 @@ fn inside(maps: &[IdMap], id: u32) -> Option<u32> {
 
 /// Of a folder that is new the kernel may say so; it matters where the layers have one there as well.
 fn check_opaque(path: &Path, layers: &Layers) -> Result<(), Reason> {
+    if may_be_in(layers, path) { Err(odd("a folder in the place of the image's", path)) } else { Ok(()) }
+}
+
+/// Whether a layer has something at a path, as far as this user can tell.
+fn may_be_in(layers: &Layers, path: &Path) -> bool {
     let confined = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
     let flags = OFlags::PATH | OFlags::CLOEXEC;
-    let name = if path.as_os_str().is_empty() { Path::new(".") } else { path };
-    let hides = |layer: &PathBuf| {
+    let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+    layers.folders.iter().any(|layer| {
         let opened = open(layer, flags | OFlags::DIRECTORY, Mode::empty())
-            .and_then(|layer| openat2(layer, name, flags | OFlags::NOFOLLOW, Mode::empty(), confined));
+            .and_then(|layer| openat2(layer, path, flags | OFlags::NOFOLLOW, Mode::empty(), confined));
         !matches!(opened, Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP))
-    };
-    if layers.folders.iter().any(hides) {
-        Err(odd("a folder in the place of the image's", path))
-    } else {
-        Ok(())
-    }
+    })
 }
 
 fn odd(what: &str, path: &Path) -> Reason {

@@ -23,6 +23,11 @@ pub(crate) fn user_space(
     if inner.as_ref().is_some_and(|(users, groups)| users.is_empty() || groups.is_empty()) {
         return Err("a user namespace without ids".into());
     }
+    // Whose store nobody else can enter.
+    let has_caller = |maps: &[IdMap]| maps.iter().any(|map| map.outside == 0 && map.count > 0);
+    if inner.as_ref().is_some_and(|(users, groups)| !has_caller(users) || !has_caller(groups)) {
+        return Err("a user namespace in which the caller is not".into());
+    }
     Ok(UserSpace::Own { outer, inner })
 }
 

@@ -25,6 +25,7 @@ pub mod identity;
 pub mod images;
 pub mod plans;
 pub mod refusals;
+pub mod written;
 
 pub use remains::nothing_is_left;
 pub use scene::{Case, Scene};

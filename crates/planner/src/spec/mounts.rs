@@ -13,6 +13,9 @@ use std::path::{Component, Path};
 /// Options of the file systems that are handed on.
 const TMPFS: [&str; 6] = ["gid", "huge", "mode", "nr_inodes", "size", "uid"];
 const DEVPTS: [&str; 5] = ["gid", "max", "mode", "ptmxmode", "uid"];
+const MODE: &str = "mode";
+/// The mode of a file system in memory that is told none (tmpfs(5)).
+const MEMORYS_MODE: &str = "1777";
 /// Where memory is shared between processes (shm_open(3)).
 const SHM: &str = "/dev/shm";
 /// Where device files are.
@@ -63,7 +66,12 @@ fn mount(
         "cgroup" | "cgroup2" => MountKind::Cgroup,
         "devpts" => MountKind::Devpts(options.own_of(&DEVPTS, &at)?),
         "tmpfs" => {
-            MountKind::Tmpfs { options: options.own_of(&TMPFS, &at)?, is_copied_up: options.is_copied_up }
+            let mut own = options.own_of(&TMPFS, &at)?;
+            // Else it has the mode of what it is over, and the runtime had made nothing there yet.
+            if own.iter().all(|(name, _)| name != MODE) && upper.is_new_folder(&destination) {
+                own.push((MODE.to_owned(), Some(MEMORYS_MODE.to_owned())));
+            }
+            MountKind::Tmpfs { options: own, is_copied_up: options.is_copied_up }
         }
         kind if kind == "bind" || options.is_bind => {
             let source = listed.source().as_deref().unwrap_or(Path::new(""));
@@ -101,7 +109,7 @@ fn own(made: Option<&Own>, destination: &Path, captured: &Captured) -> Result<Mo
     match made.map(|made| (&made.kind, made.mode)) {
         Some((OwnKind::Folder, _)) if destination == Path::new(SHM) => Ok(MountKind::Tmpfs {
             options: vec![
-                ("mode".to_owned(), Some("1777".to_owned())),
+                (MODE.to_owned(), Some(MEMORYS_MODE.to_owned())),
                 ("size".to_owned(), Some(captured.container.host_config.shm_size.to_string())),
             ],
             is_copied_up: false,

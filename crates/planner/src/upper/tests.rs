@@ -23,12 +23,9 @@ fn captured(path: &str, thing: Own) -> Captured {
     }
 }
 
-fn layers(folder: &Path) -> Layers {
-    Layers { folders: vec![folder.to_owned()], options: Vec::new() }
-}
-
 fn made(captured: &Captured, layer: &Path, user: &UserSpace) -> Result<Vec<Entry>, String> {
-    let upper = Upper::new(captured, &layers(layer), user, (false, &[]));
+    let layers = Layers { folders: vec![layer.to_owned()], options: Vec::new() };
+    let upper = Upper::new(captured, &layers, user, (false, &[]));
     upper.map(Upper::into_entries).map_err(|reason| reason.0)
 }
 
@@ -72,6 +69,15 @@ fn a_folder_that_hides_the_layers_matters_where_they_have_one() {
     };
     assert_eq!(hiding("new").unwrap().len(), 2);
     assert!(hiding("there").unwrap_err().contains("a folder in the place of the image's"));
+
+    let mut two = captured("new", own(OwnKind::Folder));
+    two.upper.insert("there".into(), own(OwnKind::Folder));
+    let layers = Layers { folders: vec![layer.path().to_owned()], options: Vec::new() };
+    let upper = Upper::new(&two, &layers, &HOST, (false, &[])).unwrap();
+    assert_eq!(
+        ["/new", "/there", "/none"].map(|path| upper.is_new_folder(Path::new(path))),
+        [true, false, false]
+    );
 }
 
 #[test]

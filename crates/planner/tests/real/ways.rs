@@ -136,6 +136,7 @@ fn user_agent(host: &ScratchHost) -> anyhow::Result<()> {
         &ADA,
         &[
             (&["--privileged"], "--privileged"),
+            (&["--uidmap=0:1:1000"], "a user namespace in which the caller is not"),
             (&["-v", "/srv:/v:shared"], "shared"),
             (&["-v", "/v"], "a volume without a name at /v"),
             (&["-v", "./x:/v"], "./x"),
