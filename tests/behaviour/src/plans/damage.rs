@@ -41,7 +41,8 @@ fn something_else(ground: &Ground<'_>) -> Result<()> {
     let flake = ground.flake()?;
     let target = format!("/tmp/plan-target-{}", ground.host.mark());
     flake.is_planned_anew("a link", || {
-        fs::rename(&flake.plan, &target)?;
+        fs::copy(&flake.plan, &target)?;
+        fs::remove_file(&flake.plan)?;
         Ok(symlink(&target, &flake.plan)?)
     })?;
     ensure!(fs::read(&target)?.starts_with(b"flake-plan "), "the link's target was written to");

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, ensure};
 use flake_testkit::{Call, ROOT};
 
-use super::ground::{Case, Flake, Ground, refused, works};
+use super::ground::{Case, Flake, Ground, failed, works};
 
 /// Alone, since everybody writes there.
 pub(super) const ALONE: &[Case] = &[
@@ -84,7 +84,7 @@ fn on_full(flake: &Flake<'_>) -> Result<()> {
     flake.keeps_its_plan("nothing to write")?;
     fs::remove_file(&flake.plan)?;
     let outcome = flake.echo()?;
-    works(&outcome).or_else(|_| refused(&outcome, "no space left"))
+    works(&outcome).or_else(|_| failed(&outcome, "no space left"))
 }
 
 fn state(ground: &Ground<'_>) -> Result<()> {

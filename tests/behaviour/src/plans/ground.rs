@@ -192,13 +192,20 @@ pub(super) fn works(outcome: &Outcome) -> Result<()> {
     Ok(())
 }
 
-/// The launcher's refusal: one line, with `named` in it and a command that helps.
+/// The launcher's refusal, with a command that helps.
 pub(super) fn refused(outcome: &Outcome, named: &str) -> Result<()> {
+    failed(outcome, named)?;
+    let said = outcome.err();
+    ensure!(["try: ", "see: "].iter().any(|hint| said.contains(hint)), "no hint: {outcome}");
+    Ok(())
+}
+
+/// The launcher's refusal: one line, with `named` in it.
+pub(super) fn failed(outcome: &Outcome, named: &str) -> Result<()> {
     ensure!(outcome.code == Some(125) && outcome.stdout.is_empty(), "{outcome}");
     let said = std::str::from_utf8(&outcome.stderr).context("not even text")?;
     ensure!(said.lines().count() == 1 && said.len() < 500, "not one line: {outcome}");
     ensure!(said.contains(named), "no word about {named}: {outcome}");
-    ensure!(["try: ", "see: ", "with: "].iter().any(|hint| said.contains(hint)), "no hint: {outcome}");
     Ok(())
 }
 

@@ -63,7 +63,7 @@ fn renamed(ground: &Ground<'_>) -> Result<()> {
 
 fn files(ground: &Ground<'_>) -> Result<()> {
     let flake = ground.flake()?;
-    for (path, line) in [("/etc/resolv.conf", "nameserver 192.0.2.77\n"), ("/etc/hosts", "192.0.2.78 far\n")]
+    for (path, line) in [("/etc/resolv.conf", "nameserver 192.0.2.77\n"), ("/etc/hosts", "192.0.2.78\tfar\n")]
     {
         let kept = Kept::new(path);
         let text = kept.text() + line;

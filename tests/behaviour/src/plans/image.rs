@@ -30,8 +30,12 @@ fn removed(ground: &Ground<'_>) -> Result<()> {
     }
     remove()?;
     for _ in 0..2 {
-        refused(&flake.echo()?, &flake.image)?;
+        refused(&flake.echo()?, &flake.name)?;
     }
+    // What it proposes.
+    let renewed = ground.host.flake_ctl(caller, ["plan", "--renew", &flake.name]).run()?;
+    ensure!(!renewed.success() && renewed.err().contains(&flake.image), "{renewed}");
+    ensure!(renewed.err().contains("hint: flake-ctl podman pull --uri"), "{renewed}");
     // Another one of the same name.
     import(&flake, "two")?;
     flake.is_planned_anew("imported again", || Ok(()))?;

@@ -25,6 +25,7 @@ fn folder(ground: &Ground<'_>) -> Result<PathBuf> {
     Ok(folder)
 }
 
+/// Root's by a file, a user's by the folder of the user's data: there podman goes by what its database says.
 fn store(ground: &Ground<'_>) -> Result<()> {
     let flake = ground.flake_with_image()?;
     let folder = folder(ground)?;
@@ -35,7 +36,10 @@ fn store(ground: &Ground<'_>) -> Result<()> {
         format!("[storage]\ndriver = \"overlay\"\nrunroot = \"{path}/run\"\ngraphroot = \"{path}/graph\"\n"),
     )?;
     let choose = |command: &mut Command| {
-        command.env("CONTAINERS_STORAGE_CONF", &conf);
+        match ground.way.caller.id {
+            0 => command.env("CONTAINERS_STORAGE_CONF", &conf),
+            _ => command.env("XDG_DATA_HOME", &folder),
+        };
     };
     let podman = |words: &[&str]| {
         let mut podman = ground.way.caller.command("/usr/bin/podman");
@@ -43,11 +47,12 @@ fn store(ground: &Ground<'_>) -> Result<()> {
         choose(&mut podman);
         Call::new(podman)
     };
-    if ground.way.owner.id == ground.way.caller.id {
+    let is_shared = ground.way.owner.id != ground.way.caller.id;
+    if !is_shared {
         // The image is not there.
         let mut command = flake.command(&["echo", "word"]);
         choose(&mut command);
-        refused(&Call::new(command).run()?, &flake.image)?;
+        refused(&Call::new(command).run()?, &flake.name)?;
         let archive = folder.join("image.tar");
         let archive = archive.to_str().unwrap_or_default();
         ground.host.podman(ground.way.owner, ["save", "--quiet", "-o", archive, &flake.image]).check()?;
@@ -56,7 +61,12 @@ fn store(ground: &Ground<'_>) -> Result<()> {
     flake.is_planned_anew_by("the image is there", || Ok(()), choose)?;
     // The old store is still what it was.
     flake.is_planned_anew("the store is the old one", || Ok(()))?;
-    let _ = podman(&["system", "reset", "--force"]).run()?;
+    flake.is_planned_anew_by("the other one again", || Ok(()), choose)?;
+    podman(&["rmi", "--all", "--force"]).check()?;
+    if is_shared {
+        flake.is_planned_anew_by("the image is gone from it", || Ok(()), choose)?;
+    }
+    works(&flake.echo()?)?;
     remove(ground, &folder)
 }
 
