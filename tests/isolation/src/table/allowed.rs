@@ -101,7 +101,7 @@ pub(super) const FACTS: &[Allowed] = &[
         ("folder 1777 *", "folder 755 *"),
         "what covers a folder is closed",
     ),
-    any("*", OWN_FILES, ("755|-", "700|-|0|*0|4242"), "podman's files are in the launcher's own memory"),
+    any("*", OWN_FILES, ("*", "-"), "podman's files are the root's own, which goes with the call"),
     any(
         "rootless::*|system::*",
         "mount.*.propagation",
@@ -139,7 +139,8 @@ const MASKS_OPTIONS: &str = "mount./proc/acpi.option.*|mount./sys/*.option.*";
 const MASKED_FILES: &str = "mount./proc/*.flag.relatime|mount./proc/*.option.*";
 const DEVICES: &str = "mount./dev/null.*|mount./dev/zero.*|mount./dev/full.*|mount./dev/random.*\
     |mount./dev/urandom.*|mount./dev/tty.*";
-const OWN_FILES: &str = "mount./etc/*.option.*|mount./run/.containerenv.option.*";
+const OWN_FILES: &str = "mount./etc/hostname.*|mount./etc/hosts.*|mount./etc/localtime.*\
+    |mount./etc/resolv.conf.*|mount./run/.containerenv.*";
 
 /// Of what becomes of system calls.
 pub(super) const CALLS: &[Allowed] = &[any(
