@@ -27,6 +27,7 @@ pub enum EntryKind {
     /// A file.
     File {
         /// Its content.
+        #[serde(with = "serde_bytes")]
         content: Vec<u8>,
     },
     /// A symbolic link.

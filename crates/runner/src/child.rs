@@ -2,9 +2,9 @@
 
 use crate::call::Call;
 use crate::terminal::Terminal;
-use crate::{confine, keyring, own_program, privileges, root};
+use crate::{confine, hierarchy, keyring, own_program, privileges, root};
 use flake_inside::account;
-use flake_plan::Recipe;
+use flake_plan::{Recipe, UserSpace};
 use flake_sys::exec::{Descriptors, Program, close_others, park, reset_signals};
 use flake_sys::signals::set_mask;
 use flake_sys::spawn::{SpawnError, Stage};
@@ -94,6 +94,10 @@ fn become_command(
     close_others(prepared.descriptors.numbers(), reports);
     own_program::check(&prepared.cwd, prepared.program.candidates())
         .map_err(|error| (Stage::Execute, error))?;
+    // Who is root in a namespace of their own cannot change a file of the host's root.
+    if recipe.user == UserSpace::Host {
+        hierarchy::restrict_programs();
+    }
     keyring::join_new().map_err(confined)?;
     if let Some(adjustment) = process.oom_score_adj {
         confine::rank(adjustment).map_err(confined)?;

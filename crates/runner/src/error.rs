@@ -1,5 +1,6 @@
 //! Why a command was not run.
 
+use flake_sys::reason::reason;
 use flake_wire::Failure;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,8 +16,9 @@ pub enum RunError {
     ProfileMissing(String),
     /// The kernel lets this user make no user namespace.
     #[error(
-        "this user may make no user namespaces ({0}); see: sysctl user.max_user_namespaces \
-         kernel.unprivileged_userns_clone kernel.apparmor_restrict_unprivileged_userns"
+        "this user may make no user namespaces: {}; see: sysctl user.max_user_namespaces \
+         kernel.unprivileged_userns_clone kernel.apparmor_restrict_unprivileged_userns",
+        reason(.0)
     )]
     NoUserNamespace(io::Error),
     /// The ids of a user namespace could not be mapped.
@@ -26,7 +28,7 @@ pub enum RunError {
         said: String,
     },
     /// Something could not be done on a path.
-    #[error("cannot {what} {}: {source}", path.display())]
+    #[error("cannot {what} {}: {}", path.display(), reason(source))]
     Path {
         /// What.
         what: &'static str,
@@ -36,7 +38,7 @@ pub enum RunError {
         source: io::Error,
     },
     /// Something could not be done.
-    #[error("cannot {what}: {source}")]
+    #[error("cannot {what}: {}", reason(source))]
     System {
         /// What.
         what: &'static str,

@@ -5,7 +5,7 @@ use crate::error::{RunError, on, system};
 use crate::filesystem;
 use crate::upper;
 use flake_plan::{Entry, Layers, MountFlags};
-use rustix::fs::{CWD, Mode, OFlags, lstat, mkdirat, open, openat};
+use rustix::fs::{CWD, Mode, OFlags, mkdirat, open, openat, stat};
 use rustix::io::Errno;
 use rustix::mount::{FsOpenFlags, MountFlags as OldFlags, fsopen, mount};
 use rustix::process::fchdir;
@@ -33,7 +33,7 @@ pub(crate) struct Mounted {
 pub(crate) fn check(layers: &Layers) -> Result<(), RunError> {
     for folder in &layers.folders {
         // Others are no reason: a layer may belong to the user's other ids, and its folder be closed to this one.
-        if let Err(Errno::NOENT | Errno::NOTDIR) = lstat(folder) {
+        if let Err(Errno::NOENT | Errno::NOTDIR) = stat(folder) {
             return Err(RunError::LayerMissing(folder.clone()));
         }
     }

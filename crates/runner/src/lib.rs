@@ -16,6 +16,7 @@ mod devices;
 mod error;
 mod filesystem;
 mod foreground;
+mod hierarchy;
 mod idmap;
 mod init;
 mod keyring;

@@ -3,6 +3,7 @@
 use crate::error::{RunError, system};
 use crate::idmap;
 use flake_plan::{IdMap, UserSpace};
+use flake_sys::reason::reason;
 use nix::unistd::{ForkResult, fork, setfsgid, setfsuid};
 use rustix::fs::{Mode, OFlags, open, openat};
 use rustix::io::Errno;
@@ -125,11 +126,14 @@ fn map_by_programs(pid: u32, maps: &Maps) -> Result<(), String> {
         let mut command = Command::new(program);
         command.arg(pid.to_string()).args(idmap::words(maps)).stdin(Stdio::null()).stdout(Stdio::null());
         let child = command.stderr(Stdio::piped()).spawn();
-        child.map(|child| (program, child)).map_err(|error| format!("cannot run {program}: {error}"))
+        child.map(|child| (program, child)).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => format!("{program} is not installed; try: apt-get install uidmap"),
+            _ => format!("cannot run {program}: {}", reason(&error)),
+        })
     };
     let running = [start("newuidmap", &maps.0)?, start("newgidmap", &maps.1)?];
     for (program, child) in running {
-        let output = child.wait_with_output().map_err(|error| format!("{program}: {error}"))?;
+        let output = child.wait_with_output().map_err(|error| format!("{program}: {}", reason(&error)))?;
         if !output.status.success() {
             let said = String::from_utf8_lossy(&output.stderr);
             return Err(format!("{program} failed: {}", said.trim().lines().last().unwrap_or_default()));
@@ -144,7 +148,7 @@ fn map_by_writing(pid: u32, maps: &Maps) -> Result<(), String> {
         let path = format!("/proc/{pid}/{name}");
         // The kernel takes a map in one write only.
         let write = || File::options().write(true).open(&path)?.write_all(idmap::lines(maps).as_bytes());
-        write().map_err(|error| format!("cannot write {path}: {error}"))?;
+        write().map_err(|error| format!("cannot write {path}: {}", reason(&error)))?;
     }
     Ok(())
 }
