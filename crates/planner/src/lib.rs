@@ -40,7 +40,10 @@ pub fn make(launch: &Launch, podman: &Podman, files: Vec<Source>, home: &Path) -
     let checked = match launch.network {
         // Nothing to look at: setting one up takes podman a while.
         Some(Network::Private) => Err("a private network".into()),
-        _ => options::check(&launch.options),
+        _ => match flake_runner::why_not(is_root) {
+            Some(reason) => Err(reason.into()),
+            None => options::check(&launch.options),
+        },
     };
     let (image_id, found) = match checked {
         Ok(()) => {

@@ -11,7 +11,6 @@ use rustix::mount::{
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::Path;
-use std::ptr;
 
 /// A mount option with its value, if it has one.
 pub(crate) type MountOption = (String, Option<String>);
@@ -118,21 +117,4 @@ fn change(mount: &OwnedFd, set: MountAttrFlags, clear: MountAttrFlags, is_recurs
         )
     };
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
-}
-
-/// Whether the kernel has all of these calls: Linux 5.12 and later do.
-#[must_use]
-pub fn is_supported() -> bool {
-    // SAFETY: no pointer is followed before the descriptor is found not to be one.
-    let result = unsafe {
-        libc::syscall(
-            libc::SYS_mount_setattr,
-            -1,
-            c"".as_ptr(),
-            AtFlags::EMPTY_PATH.bits(),
-            ptr::null::<u8>(),
-            0,
-        )
-    };
-    result < 0 && io::Error::last_os_error().raw_os_error() != Some(libc::ENOSYS)
 }

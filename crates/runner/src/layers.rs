@@ -3,6 +3,7 @@
 
 use crate::error::{RunError, on, system};
 use crate::filesystem;
+use crate::kernel::is_at_least;
 use crate::upper;
 use flake_plan::{Entry, Layers, MountFlags};
 use rustix::fs::{CWD, Mode, OFlags, mkdirat, open, openat, stat};
@@ -97,13 +98,7 @@ fn overlay(layers: &Layers) -> io::Result<OwnedFd> {
 
 /// Before Linux 6.5 overlayfs takes all layers as one value.
 fn is_old_kernel(error: &io::Error) -> bool {
-    error.raw_os_error() == Some(Errno::INVAL.raw_os_error())
-        && !rustix::system::uname().release().to_str().is_ok_and(|release| is_at_least(release, (6, 5)))
-}
-
-fn is_at_least(release: &str, version: (u32, u32)) -> bool {
-    let mut numbers = release.split(['.', '-']).map(|number| number.parse::<u32>().unwrap_or(0));
-    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) >= version
+    error.raw_os_error() == Some(Errno::INVAL.raw_os_error()) && !is_at_least((6, 5))
 }
 
 /// By mount(2), whose options have to fit one page: names are relative to the folder that most layers are in.
@@ -148,19 +143,6 @@ fn failed(layers: &Layers, source: io::Error) -> RunError {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn releases_compare_as_numbers() {
-        for (release, expected) in [
-            ("6.5.0", true),
-            ("6.18.44-x", true),
-            ("6.4.9", false),
-            ("5.15.0-91-generic", false),
-            ("7.0", true),
-        ] {
-            assert_eq!(is_at_least(release, (6, 5)), expected, "{release}");
-        }
-    }
 
     #[test]
     fn the_store_is_what_the_layers_share() {

@@ -19,6 +19,7 @@ mod foreground;
 mod hierarchy;
 mod idmap;
 mod init;
+mod kernel;
 mod keyring;
 mod layers;
 mod mask;
@@ -36,5 +37,5 @@ mod user_namespace;
 
 pub use call::{Bind, Call, Words};
 pub use error::RunError;
-pub use filesystem::is_supported;
+pub use kernel::why_not;
 pub use run::{End, run};
