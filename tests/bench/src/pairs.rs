@@ -42,6 +42,12 @@ impl Pairs {
         median(self.0.iter().map(|(subject, control)| subject.as_secs_f64() / control.as_secs_f64()))
     }
 
+    /// The median of the differences of each pair, in seconds.
+    #[must_use]
+    pub(crate) fn difference(&self) -> f64 {
+        median(self.0.iter().map(|(subject, control)| subject.as_secs_f64() - control.as_secs_f64()))
+    }
+
     /// The medians of both sides, in milliseconds.
     #[must_use]
     pub(crate) fn medians(&self) -> (f64, f64) {
@@ -73,6 +79,7 @@ mod tests {
         let pairs = Pairs(vec![pair(20, 10), pair(400, 10), pair(10, 10)]);
         assert!((pairs.ratio() - 2.0).abs() < 1e-9);
         assert!((pairs.medians().0 - 20.0).abs() < 1e-9);
+        assert!((pairs.difference() - 0.01).abs() < 1e-9);
         assert!((median([1.0, 3.0].into_iter()) - 2.0).abs() < 1e-9);
     }
 }
