@@ -19,6 +19,8 @@ pub enum Entry {
     Folder(u32),
     /// A file: mode, owner and content.
     File(u32, u64, &'static [u8]),
+    /// The probe, with a mode of its own.
+    Probe(u32),
     /// A symbolic link.
     Link(&'static str),
     /// A block device.
@@ -74,13 +76,14 @@ impl Tree {
 
     fn pack(&self) -> Result<Vec<u8>> {
         let mut tar = Builder::new(Vec::new());
-        for (path, entry) in SYSTEM {
+        let is_replaced = |path: &str| self.entries.iter().any(|(other, _)| *other == path);
+        for (path, entry) in SYSTEM.into_iter().filter(|(path, _)| !is_replaced(path)) {
             append(&mut tar, path, entry)?;
         }
         file(&mut tar, "bin/busybox", (0o755, 0), &fs::read(BUSYBOX).context("read the host's busybox")?)?;
         file(&mut tar, "bin/probe", (0o755, 0), PROBE)?;
-        for applet in APPLETS {
-            append(&mut tar, &format!("bin/{applet}"), Entry::Link("busybox"))?;
+        for path in APPLETS.map(|applet| format!("bin/{applet}")).iter().filter(|path| !is_replaced(path)) {
+            append(&mut tar, path, Entry::Link("busybox"))?;
         }
         for (path, entry) in self.entries {
             append(&mut tar, path, *entry)?;
@@ -92,6 +95,7 @@ impl Tree {
 fn append(tar: &mut Builder<Vec<u8>>, path: &str, entry: Entry) -> Result<()> {
     match entry {
         Entry::File(mode, owner, content) => return file(tar, path, (mode, owner), content),
+        Entry::Probe(mode) => return file(tar, path, (mode, 0), PROBE),
         Entry::Folder(mode) => {
             let mut header = header(EntryType::Directory, mode);
             tar.append_data(&mut header, Path::new(path), std::io::empty())?;

@@ -14,9 +14,10 @@ pub(crate) fn one(name: &str, words: &[&str]) -> ExitCode {
         ("open", paths) => paths.iter().for_each(|path| ways_out::open(path, path)),
         ("write", paths) => paths.iter().for_each(|path| files::write(path)),
         ("look", paths) => paths.iter().for_each(|path| files::look(path)),
+        ("kernels-files", []) => ways_out::kernels_files(),
         ("process", [pid]) => ways_out::process(pid),
         ("signals", [pid]) => ways_out::signals(pid),
-        ("namespaces", []) => ways_out::namespaces(),
+        ("namespaces", places) => ways_out::namespaces(places),
         ("handles", [path]) => ways_out::handles(path),
         ("key", [description]) => ways_out::key(description),
         ("with-key", [description, content, program @ ..]) => {

@@ -8,7 +8,7 @@ use std::ffi::{c_long, c_ulong};
 use std::fs::{self, File, OpenOptions};
 use std::io::Read;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::ptr;
@@ -18,6 +18,10 @@ const REMOUNT: c_ulong = 32;
 const BIND: c_ulong = 4096;
 const MOVE: c_ulong = 8192;
 const DETACH: i32 = 2;
+/// Flags of unshare(2).
+const USER: i32 = 0x1000_0000;
+const MOUNTS: i32 = 0x0002_0000;
+const PROCESSES: i32 = 0x2000_0000;
 /// Modes of mknod(2).
 const BLOCK: u32 = 0o060_000;
 const CHARACTER: u32 = 0o020_000;
@@ -146,6 +150,20 @@ pub(crate) fn devices(folders: &[&str]) {
     }
 }
 
+/// What is dangerous in every file system of processes that is mounted anywhere.
+pub(crate) fn kernels_files() {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    for line in mounts.lines().filter(|line| line.contains(" - proc ")) {
+        let fields: Vec<&str> = line.split(' ').collect();
+        if let [_, _, _, "/", place, ..] = fields[..] {
+            for name in ["kcore", "sysrq-trigger", "sys/kernel/core_pattern", "sys/kernel/modprobe"] {
+                open(&format!("kernel.{place}.{name}"), &format!("{place}/{name}"));
+            }
+        }
+    }
+    say("kernel.mounts", mounts.lines().count());
+}
+
 /// Reads a byte, and opens for writing.
 pub(crate) fn open(name: &str, path: &str) {
     let read = File::open(path).and_then(|mut file| file.read(&mut [0; 16]));
@@ -167,7 +185,9 @@ pub(crate) fn process(pid: &str) {
         open(name, &path);
     }
     for name in ["root/etc", "cwd/..", "fd", "map_files", "task/1/cwd"] {
-        let names = fs::read_dir(format!("/proc/{pid}/{name}")).map(Iterator::count);
+        let names = fs::read_dir(format!("/proc/{pid}/{name}"))
+            .and_then(Iterator::collect::<std::io::Result<Vec<_>>>)
+            .map(|names| names.len());
         say(
             format_args!("{name}.names"),
             names.map_or_else(|cause| error(&cause), |count| format!("ok {count}")),
@@ -238,19 +258,27 @@ pub(crate) fn signals(pid: &str) {
     );
 }
 
-/// Namespaces of one's own, in which more is allowed.
-pub(crate) fn namespaces() {
-    // SAFETY: in processes that end right after.
-    say("unshare.user", apart(|| unsafe { c_long::from(unshare(0x1000_0000)) }));
-    // SAFETY: words end in NUL.
-    let nested = || unsafe {
-        if unshare(0x1000_0000 | 0x0002_0000) < 0 {
-            return -1;
+/// Namespaces of one's own, in whose root there is a right to mount: what is done to the places that were there.
+pub(crate) fn namespaces(places: &[&str]) {
+    // SAFETY: in a process that ends right after.
+    say("unshare.user", apart(|| unsafe { c_long::from(unshare(USER)) }));
+    // SAFETY: this process has one thread.
+    let user = fs::metadata("/proc/self").map_or(0, |found| found.uid());
+    // SAFETY: as above.
+    say("unshare.mounts", result(unsafe { c_long::from(unshare(USER | MOUNTS | PROCESSES)) }));
+    // Else executing a program would take the rights away.
+    let mapped = fs::write("/proc/self/uid_map", format!("0 {user} 1"));
+    say("unshare.map", mapped.map_or_else(|cause| error(&cause), |()| "ok".to_owned()));
+    // The next process is the first of the namespace: only there are its processes seen.
+    let Ok(program) = std::env::current_exe() else { return };
+    match Command::new(program).args(["try", "mounts"]).args(places).output() {
+        Ok(output) => {
+            for line in String::from_utf8_lossy(&output.stdout).lines() {
+                println!("nested.{line}");
+            }
         }
-        let (nothing, root) = (word("none"), word("/tmp"));
-        c_long::from(mount(nothing.as_ptr(), root.as_ptr(), word("tmpfs").as_ptr(), 0, ptr::null()))
-    };
-    say("unshare.user.mount", apart(nested));
+        Err(cause) => say("nested", error(&cause)),
+    }
 }
 
 /// Files by their handles, past every path (open_by_handle_at(2)).
