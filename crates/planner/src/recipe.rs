@@ -5,6 +5,7 @@ use crate::captured::Captured;
 use crate::error::Reason;
 use crate::layers::layers;
 use crate::seccomp;
+use crate::spec::process::Place;
 use crate::spec::{devices, known, mounts, namespaces, process, resources};
 use crate::upper::Upper;
 use crate::users::user_space;
@@ -39,7 +40,15 @@ pub(crate) fn recipe(
     resources::check(linux.resources().as_ref(), linux.devices().as_deref().unwrap_or_default())?;
     namespaces::check_propagation(linux.rootfs_propagation().as_deref())?;
     let program = spec.process().as_ref().ok_or("a specification without a process")?;
-    let (mut process, init) = process::process(program, command, is_rootful)?;
+    let (mut process, init) = process::process(
+        program,
+        command,
+        Place {
+            is_rootful,
+            has_network: spaces.made.network,
+            added: container.host_config.cap_add.as_deref().unwrap_or_default(),
+        },
+    )?;
     let mut devices = devices::devices(linux.devices().as_deref().unwrap_or_default())?;
     let user = user_space(linux, spaces.user, captured.maps.as_ref())?;
     // The root is `OVERLAY/ID/merged`.

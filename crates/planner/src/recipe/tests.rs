@@ -38,6 +38,7 @@ fn captured((specification, mounts): (&str, &[u8])) -> Captured {
         shm_size: 65_536_000,
         network_mode: if is_user { "none" } else { "host" }.into(),
         privileged: false,
+        cap_add: None,
     };
     let mut container = Inspection { id: ID.into(), host_config, ..Inspection::default() };
     container.graph_driver.name = "overlay".into();
@@ -79,6 +80,28 @@ fn roots_is_what_podman_says() {
     assert_eq!(recipe.process.capabilities.ambient, 0);
     assert_eq!(recipe.masked.len(), 11);
     assert!(recipe.mounts.iter().all(|mount| !mount.destination.ends_with("podman-init")));
+}
+
+#[test]
+fn devices_and_raw_packets_are_not_for_the_real_root() {
+    let (mknod, net_raw) = (1 << 27, 1 << 13);
+    let with = |template, added: &[&str]| {
+        let mut captured: Captured = captured(template);
+        for set in ["bounding", "effective", "permitted"] {
+            let set = captured.specification["process"]["capabilities"][set].as_array_mut();
+            set.unwrap().extend([json!("CAP_MKNOD"), json!("CAP_NET_RAW")]);
+        }
+        captured.container.host_config.cap_add = Some(added.iter().map(|name| (*name).into()).collect());
+        recipe(&captured, Vec::new(), None, &[])
+    };
+    let capabilities = with(ROOT, &[]).unwrap().process.capabilities;
+    for set in [capabilities.bounding, capabilities.effective, capabilities.permitted] {
+        assert_eq!(set & (mknod | net_raw), 0);
+    }
+    assert_eq!(with(ROOT, &["CAP_NET_RAW"]).unwrap_err().0, "adds CAP_NET_RAW");
+    // In a user's own namespace neither is of any use against the host.
+    let users = with(USER, &[]).unwrap().process.capabilities;
+    assert_eq!(users.bounding & (mknod | net_raw), mknod | net_raw);
 }
 
 #[test]

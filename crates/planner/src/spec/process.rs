@@ -17,11 +17,27 @@ const OUT: [(CapabilitySet, &str); 5] = [
     (CapabilitySet::DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH"),
 ];
 
+/// Rights of the real root that podman may give by default and a launch without a control group of devices, or on the
+/// host's network, is better off without.
+const MAKE_DEVICES: (CapabilitySet, &str) = (CapabilitySet::MKNOD, "CAP_MKNOD");
+const RAW_PACKETS: (CapabilitySet, &str) = (CapabilitySet::NET_RAW, "CAP_NET_RAW");
+
+/// Whose process it is, and where.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place<'a> {
+    /// Root's own.
+    pub(crate) is_rootful: bool,
+    /// It has a network of its own.
+    pub(crate) has_network: bool,
+    /// The capabilities that were asked for.
+    pub(crate) added: &'a [String],
+}
+
 /// Reads the process; beside it is where podman's init is mounted.
 pub(crate) fn process(
     program: &Program,
     command: Vec<String>,
-    is_rootful: bool,
+    place: Place<'_>,
 ) -> Result<(Process, PathBuf), Reason> {
     if program.terminal().unwrap_or_default() {
         return Err("a terminal of podman's".into());
@@ -34,10 +50,9 @@ pub(crate) fn process(
         }
         _ => return Err("a command of an unexpected form".into()),
     };
-    let capabilities = capabilities(program.capabilities().as_ref())?;
-    let bounding = CapabilitySet::from_bits_retain(capabilities.bounding);
-    if let Some((_, name)) = OUT.iter().find(|(right, _)| is_rootful && bounding.contains(*right)) {
-        return Err(format!("adds {name}").into());
+    let mut capabilities = capabilities(program.capabilities().as_ref())?;
+    if place.is_rootful {
+        withhold(&mut capabilities, place)?;
     }
     let user = program.user();
     let process = Process {
@@ -55,6 +70,26 @@ pub(crate) fn process(
         apparmor: program.apparmor_profile().clone().filter(|profile| !profile.is_empty()),
     };
     Ok((process, init))
+}
+
+/// Takes away what the real root is better off without; what was asked for by name is podman's to give.
+fn withhold(capabilities: &mut Capabilities, place: Place<'_>) -> Result<(), Reason> {
+    let bounding = CapabilitySet::from_bits_retain(capabilities.bounding);
+    let adds = |name: &str| Err(format!("adds {name}").into());
+    if let Some((_, name)) = OUT.iter().find(|(right, _)| bounding.contains(*right)) {
+        return adds(name);
+    }
+    let of_network = Some(RAW_PACKETS).filter(|_| !place.has_network);
+    for (right, name) in [MAKE_DEVICES].into_iter().chain(of_network) {
+        if bounding.contains(right) && place.added.iter().any(|added| added == name) {
+            return adds(name);
+        }
+        let Capabilities { bounding, effective, permitted, inheritable, ambient } = capabilities;
+        for set in [bounding, effective, permitted, inheritable, ambient] {
+            *set &= !right.bits();
+        }
+    }
+    Ok(())
 }
 
 fn capabilities(sets: Option<&oci_spec::runtime::LinuxCapabilities>) -> Result<Capabilities, Reason> {

@@ -79,6 +79,9 @@ pub struct HostConfig {
     /// Its network, as the option says it: `host`, `none`, `bridge`.
     #[serde(default)]
     pub network_mode: String,
+    /// The capabilities beyond podman's default, such as `CAP_NET_RAW`.
+    #[serde(default)]
+    pub cap_add: Option<Vec<String>>,
     /// It has all the rights that podman can give.
     #[serde(default)]
     pub privileged: bool,
