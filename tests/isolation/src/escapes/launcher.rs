@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use anyhow::{Result, ensure};
-use flake_testkit::Outcome;
+use flake_testkit::{Outcome, rounds};
 
 use super::{Case, Ground};
 use crate::{Entry, Tree};
@@ -15,6 +15,7 @@ use crate::{Entry, Tree};
 pub(super) const CASES: &[Case] = &[
     ("the_launcher_is_not_overwritten", overwritten),
     ("the_launcher_is_not_run_inside", run_inside),
+    ("the_launcher_is_not_run_inside_in_a_race", raced),
     ("a_layer_that_was_swapped_shows_nothing", swapped),
 ];
 
@@ -87,6 +88,54 @@ fn run_inside(ground: &Ground<'_>) -> Result<()> {
             ensure!(is_refused && outcome.err().contains("/bin/own"), "{}: {outcome}", tree.name);
         }
     }
+    ensure!(state(LAUNCHER)? == before, "the launcher was changed");
+    Ok(())
+}
+
+/// A program in a shared folder that becomes a link to the launcher between the look at it and its execution. Only root's
+/// launches could do anything with the file.
+fn raced(ground: &Ground<'_>) -> Result<()> {
+    const FOLDER: &str = "/srv/escape-race";
+    const RACED: Tree = Tree { name: "raced", target: "/srv/escape-race/program", ..Tree::PLAIN };
+    if !ground.is_root() {
+        return Ok(());
+    }
+    let before = state(LAUNCHER)?;
+    let folder = Path::new(FOLDER);
+    let program = folder.join("program");
+    fs::create_dir(folder)?;
+    fs::copy("/bin/busybox", folder.join("busybox"))?;
+    symlink("busybox", &program)?;
+    let app = ground.way.flake(ground.host, &RACED, "escape-race", &["--share", FOLDER, "--as-image"])?;
+    let is_over = AtomicBool::new(false);
+    let (mut runs, mut refusals) = (0, 0);
+    thread::scope(|scope| -> Result<()> {
+        let swapper = scope.spawn(|| -> Result<()> {
+            while !is_over.load(Ordering::Relaxed) {
+                for target in ["busybox", "/proc/self/exe"] {
+                    symlink(target, folder.join("next"))?;
+                    fs::rename(folder.join("next"), &program)?;
+                }
+            }
+            Ok(())
+        });
+        let calls = (0..rounds(60)).try_for_each(|_| {
+            let outcome = ground.way.call(&app, &["true"])?;
+            // The launcher inside would be called as the program is.
+            let is_inside = outcome.err().lines().any(|line| line.starts_with("program:"));
+            ensure!(!is_inside, "the launcher has run inside: {outcome}");
+            if outcome.err().is_empty() {
+                runs += 1;
+            } else {
+                refusals += 1;
+            }
+            Ok(())
+        });
+        is_over.store(true, Ordering::Relaxed);
+        swapper.join().map_err(|_| anyhow::anyhow!("the swapper panicked"))??;
+        calls
+    })?;
+    ensure!(refusals > 0, "never a link to the launcher in {runs} runs");
     ensure!(state(LAUNCHER)? == before, "the launcher was changed");
     Ok(())
 }

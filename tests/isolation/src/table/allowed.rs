@@ -58,12 +58,6 @@ const fn old(
 pub(super) const FACTS: &[Allowed] = &[
     any("*", "status.NStgid", ("1", "2"), "the first process is the launcher's init"),
     any("*", "processes", ("1", "2"), "the first process is the launcher's init"),
-    any(
-        "*",
-        "status.Seccomp_filters",
-        ("1", "2"),
-        "one more filter keeps the caller's terminal from being typed on",
-    ),
     any("*", "keyring", ("*;_ses.*", "*;_ses"), "a new session keyring needs no name"),
     any("*::caller", "env.USER|env.LOGNAME", ("-", "root|ada"), "the application is the caller"),
     any(
