@@ -1,7 +1,7 @@
 //! The launcher's own file, and the layers that it trusts.
 
-use std::fs;
-use std::os::unix::fs::{MetadataExt as _, symlink};
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -10,7 +10,7 @@ use anyhow::{Result, ensure};
 use flake_testkit::{Outcome, rounds};
 
 use super::{Case, Ground};
-use crate::{Entry, Tree};
+use crate::{Entry, PROBE, Tree};
 
 pub(super) const CASES: &[Case] = &[
     ("the_launcher_is_not_overwritten", overwritten),
@@ -104,15 +104,16 @@ fn raced(ground: &Ground<'_>) -> Result<()> {
     let folder = Path::new(FOLDER);
     let program = folder.join("program");
     fs::create_dir(folder)?;
-    fs::copy("/bin/busybox", folder.join("busybox"))?;
-    symlink("busybox", &program)?;
+    fs::write(folder.join("good"), PROBE)?;
+    fs::set_permissions(folder.join("good"), Permissions::from_mode(0o755))?;
+    symlink("good", &program)?;
     let app = ground.way.flake(ground.host, &RACED, "escape-race", &["--share", FOLDER, "--as-image"])?;
     let is_over = AtomicBool::new(false);
     let (mut runs, mut refusals) = (0, 0);
     thread::scope(|scope| -> Result<()> {
         let swapper = scope.spawn(|| -> Result<()> {
             while !is_over.load(Ordering::Relaxed) {
-                for target in ["busybox", "/proc/self/exe"] {
+                for target in ["good", "/proc/self/exe"] {
                     symlink(target, folder.join("next"))?;
                     fs::rename(folder.join("next"), &program)?;
                 }
@@ -120,7 +121,7 @@ fn raced(ground: &Ground<'_>) -> Result<()> {
             Ok(())
         });
         let calls = (0..rounds(60)).try_for_each(|_| {
-            let outcome = ground.way.call(&app, &["true"])?;
+            let outcome = ground.way.call(&app, &["nothing"])?;
             // The launcher inside would be called as the program is.
             let is_inside = outcome.err().lines().any(|line| line.starts_with("program:"));
             ensure!(!is_inside, "the launcher has run inside: {outcome}");
@@ -154,7 +155,7 @@ fn swapped(ground: &Ground<'_>) -> Result<()> {
     fs::write(secret.join("secret"), "root's own\n")?;
     fs::create_dir(secret.join("bin"))?;
     fs::copy("/bin/busybox", secret.join("bin/busybox"))?;
-    fs::set_permissions(&secret, std::os::unix::fs::PermissionsExt::from_mode(0o700))?;
+    fs::set_permissions(&secret, Permissions::from_mode(0o700))?;
     let image =
         if ground.way.owner.id == 0 { "localhost/flake/system-escape-swap" } else { "localhost/swapped" };
     let words = ["image", "inspect", "--format", "{{.GraphDriver.Data.UpperDir}}", image];
