@@ -10,10 +10,12 @@ use crate::mountpoint::{Kind, Links, find, find_or_make};
 use flake_plan::{Device, UserSpace};
 use rustix::fs::{AtFlags, CWD, FileType, Gid, Mode, Uid, chownat, mknodat, stat, symlinkat};
 use rustix::io::Errno;
+use rustix::mount::{MoveMountFlags, move_mount};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
+const DEV: &str = "/dev";
 const LINKS: [(&str, &str); 6] = [
     ("fd", "/proc/self/fd"),
     ("stdin", "/proc/self/fd/0"),
@@ -51,8 +53,10 @@ impl Devices {
             Err(Errno::PERM) => return filesystem::copy(CWD, source, false),
             made => made?,
         }
-        let (uid, gid) = (Uid::from_raw(found.st_uid), Gid::from_raw(found.st_gid));
-        chownat(folder, &name, Some(uid), Some(gid), AtFlags::SYMLINK_NOFOLLOW)?;
+        if (found.st_uid, found.st_gid) != (0, 0) {
+            let (uid, gid) = (Uid::from_raw(found.st_uid), Gid::from_raw(found.st_gid));
+            chownat(folder, &name, Some(uid), Some(gid), AtFlags::SYMLINK_NOFOLLOW)?;
+        }
         let mount = filesystem::copy(folder, Path::new(&name), false)?;
         filesystem::permit_device(&mount)?;
         Ok(mount)
@@ -61,13 +65,21 @@ impl Devices {
 
 /// Puts device files into the root.
 pub(crate) fn add(root: BorrowedFd<'_>, devices: &[Device], files: &mut Devices) -> Result<(), RunError> {
+    let dev = find(root, Path::new(DEV), Links::Refused).ok();
     for device in devices {
         let mount = files.like(&device.source).map_err(on("make the device", &device.source))?;
-        let place = find_or_make(root, &device.path, Kind::File, Links::Followed)
-            .map_err(on("make a place for", &device.path))?;
-        filesystem::attach(&mount, place.as_fd()).map_err(on("mount", &device.path))?;
+        let name = device.path.strip_prefix(DEV).ok().filter(|name| name.components().count() == 1);
+        let is_attached = match (&dev, name) {
+            (Some(dev), Some(name)) => attach_new(&mount, dev, name).map_err(on("mount", &device.path))?,
+            _ => false,
+        };
+        if !is_attached {
+            let place = find_or_make(root, &device.path, Kind::File, Links::Followed)
+                .map_err(on("make a place for", &device.path))?;
+            filesystem::attach(&mount, place.as_fd()).map_err(on("mount", &device.path))?;
+        }
     }
-    let Ok(folder) = find(root, Path::new("/dev"), Links::Refused) else { return Ok(()) };
+    let Some(folder) = dev else { return Ok(()) };
     for (name, target) in LINKS {
         // Not every kernel has it.
         if name == "core" && find(root, Path::new(target), Links::Refused).is_err() {
@@ -79,4 +91,15 @@ pub(crate) fn add(root: BorrowedFd<'_>, devices: &[Device], files: &mut Devices)
         }
     }
     Ok(())
+}
+
+/// Attaches a device where nothing is yet, which takes half of the calls; false where something is.
+fn attach_new(mount: &OwnedFd, folder: &OwnedFd, name: &Path) -> io::Result<bool> {
+    match mknodat(folder, name, FileType::RegularFile, Mode::RUSR | Mode::WUSR, 0) {
+        Ok(()) => {}
+        Err(Errno::EXIST) => return Ok(false),
+        Err(error) => return Err(error.into()),
+    }
+    move_mount(mount, "", folder, name, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?;
+    Ok(true)
 }

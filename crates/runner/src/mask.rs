@@ -22,21 +22,20 @@ const EMPTY: MountFlags = MountFlags {
 
 /// Covers paths: folders by an empty one, files by `/dev/null`.
 pub(crate) fn cover(root: BorrowedFd<'_>, paths: &[PathBuf], devices: &mut Devices) -> Result<(), RunError> {
-    // One empty file system is enough for all folders; only a mount that is attached can be copied everywhere.
-    let mut empty: Option<OwnedFd> = None;
+    // One of each is enough; only a mount that is attached can be copied everywhere.
+    let (mut empty, mut null): (Option<OwnedFd>, Option<OwnedFd>) = (None, None);
     for path in paths {
         let Some(place) = there(root, path)? else { continue };
         let is_folder = file_type(&place).map_err(on("look at", path))? == FileType::Directory;
-        let cover = match (&empty, is_folder) {
-            (Some(first), true) => filesystem::copy(first, Path::new(""), false),
-            (None, true) => filesystem::new("tmpfs", &[("mode".into(), Some("0755".into()))], EMPTY),
-            (_, false) => devices.like(Path::new("/dev/null")),
+        let first = if is_folder { &mut empty } else { &mut null };
+        let cover = match &*first {
+            Some(first) => filesystem::copy(first, Path::new(""), false),
+            None if is_folder => filesystem::new("tmpfs", &[("mode".into(), Some("0755".into()))], EMPTY),
+            None => devices.like(Path::new("/dev/null")),
         };
         let cover = cover.map_err(on("mask", path))?;
         filesystem::attach(&cover, place.as_fd()).map_err(on("mask", path))?;
-        if is_folder {
-            empty.get_or_insert(cover);
-        }
+        first.get_or_insert(cover);
     }
     Ok(())
 }
