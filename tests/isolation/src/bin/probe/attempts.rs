@@ -1,6 +1,6 @@
 //! The attempts by name.
 
-use crate::{files, say, terminal, ways_out};
+use crate::{files, mounting, objects, say, terminal, ways_out};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixStream};
 use std::process::ExitCode;
@@ -8,7 +8,7 @@ use std::process::ExitCode;
 pub(crate) fn one(name: &str, words: &[&str]) -> ExitCode {
     match (name, words) {
         ("type", words) => terminal::type_in(words),
-        ("mounts", places) => ways_out::mounts(places),
+        ("mounts", places) => mounting::mounts(places),
         ("climb", []) => ways_out::climb(),
         ("devices", folders) => ways_out::devices(folders),
         ("open", paths) => paths.iter().for_each(|path| ways_out::open(path, path)),
@@ -17,14 +17,14 @@ pub(crate) fn one(name: &str, words: &[&str]) -> ExitCode {
         ("kernels-files", []) => ways_out::kernels_files(),
         ("process", [pid]) => ways_out::process(pid),
         ("signals", [pid]) => ways_out::signals(pid),
-        ("namespaces", places) => ways_out::namespaces(places),
-        ("handles", [path]) => ways_out::handles(path),
-        ("key", [description]) => ways_out::key(description),
+        ("namespaces", places) => mounting::namespaces(places),
+        ("handles", [path]) => objects::handles(path),
+        ("key", [description]) => objects::key(description),
         ("with-key", [description, content, program @ ..]) => {
-            ways_out::with_key(description, content, program);
+            objects::with_key(description, content, program);
         }
-        ("reopen", descriptors) => descriptors.iter().for_each(|descriptor| ways_out::reopen(descriptor)),
-        ("flags", [path]) => ways_out::flags(path),
+        ("reopen", descriptors) => descriptors.iter().for_each(|descriptor| objects::reopen(descriptor)),
+        ("flags", [path]) => objects::flags(path),
         ("abstract", [name]) => connect(name),
         _ => return ExitCode::from(64),
     }

@@ -14,7 +14,10 @@ mod devices;
 mod facts;
 mod files;
 mod kernel;
+mod mounting;
 mod mounts;
+mod number;
+mod objects;
 mod terminal;
 mod ways_out;
 
