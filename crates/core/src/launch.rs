@@ -37,6 +37,8 @@ pub struct Launch {
     pub as_root: bool,
     /// The image's reference in the store that the launch uses.
     pub image: String,
+    /// What the flake file calls the image, for messages.
+    pub reference: String,
     /// Where the image is imported from when that store lacks it.
     pub archive: Option<PathBuf>,
     /// What runs inside.
@@ -161,12 +163,15 @@ pub fn resolve(
         .flatten()
         .collect();
     let archive = imported(registration, registry, caller);
+    let (Image::Container { name: reference, .. } | Image::Vm(reference) | Image::Northstar(reference)) =
+        &flake.image;
+    let reference = reference.clone();
     let image = match (&archive, &flake.image) {
         (Some(_), _) => pinned_tag(name, registration.scope),
         (None, Image::Container { name: image, .. }) if has_own_store(registration, caller) => {
             pin::image(registry.places(registration.scope), name, image)
         }
-        (None, Image::Container { name, .. } | Image::Vm(name) | Image::Northstar(name)) => name.clone(),
+        (None, _) => reference.clone(),
     };
     Ok(Launch {
         name: name.clone(),
@@ -174,6 +179,7 @@ pub fn resolve(
         uid: caller.uid,
         as_root: flake.as_root,
         image,
+        reference,
         archive,
         target: flake.target.clone(),
         args: words.args,

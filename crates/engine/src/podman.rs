@@ -1,5 +1,6 @@
 //! Containers of podman, with the agent as their init.
 
+mod absent;
 mod import;
 mod options;
 mod words;
@@ -83,7 +84,10 @@ impl Engine for Podman {
     fn explain(&self, launch: &Launch, status: ExitStatus, said: &[u8]) -> EngineError {
         let text = String::from_utf8_lossy(said);
         if text.contains("image not known") || text.contains("no such image") {
-            return import::missing(launch);
+            return absent::image(launch);
+        }
+        if absent::is_about_layers(&text) {
+            return absent::layers(launch);
         }
         if text.contains("is already in use") {
             return EngineError::NameInUse(reason(said, status));

@@ -44,6 +44,14 @@ pub enum EngineError {
         /// A command that brings it.
         remedy: String,
     },
+    /// The store says that it has the image, but has not all of its layers.
+    #[error("layers of image {image} are gone from the store; try: {remedy}")]
+    LayersMissing {
+        /// The image.
+        image: String,
+        /// Commands that bring it anew.
+        remedy: String,
+    },
     /// A container has the name that an option of the flake gives it; perhaps it is just going.
     #[error("podman failed: {0}")]
     NameInUse(String),

@@ -4,7 +4,6 @@
 use super::Podman;
 use crate::start::{EngineError, system};
 use flake_core::launch::Launch;
-use flake_core::place::{Scope, pinned_tag};
 use flake_sys::atomic;
 use flake_tools::ToolError;
 use std::fs::{self, File};
@@ -74,23 +73,6 @@ impl Podman {
         use crate::start::Engine;
         self.explain(launch, status, reason.as_bytes())
     }
-}
-
-/// The error for an image that the store does not have.
-pub(super) fn missing(launch: &Launch) -> EngineError {
-    let name = launch.name.as_str();
-    let image = launch.image.clone();
-    let is_pinned =
-        [Scope::System, Scope::User].iter().any(|scope| image == pinned_tag(&launch.name, *scope));
-    let remedy = if launch.archive.is_some() {
-        format!("calling {name} again, or flake-ctl podman register --force as the one who registered it")
-    } else if is_pinned {
-        let sudo = if launch.as_root && launch.uid != 0 { "sudo " } else { "" };
-        format!("{sudo}flake-ctl plan --renew {name}")
-    } else {
-        format!("flake-ctl podman pull --uri {image}")
-    };
-    EngineError::ImageMissing { image, remedy }
 }
 
 /// What tells one state of an archive from another.

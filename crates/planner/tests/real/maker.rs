@@ -124,6 +124,7 @@ fn launch(image: String, options: Vec<String>) -> Result<Launch> {
         file: "/usr/share/flakes/planned.yaml".into(),
         uid,
         as_root: false,
+        reference: image.clone(),
         image,
         archive: None,
         target: Target::Entrypoint,
