@@ -1,10 +1,10 @@
 //! The image under a plan.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, ensure};
-use flake_testkit::{Image, Outcome};
+use flake_testkit::{Call, Image};
 
 use super::ground::{Case, Flake, Ground, own_image, refused, works};
 
@@ -30,7 +30,7 @@ fn removed(ground: &Ground<'_>) -> Result<()> {
     }
     remove()?;
     for _ in 0..2 {
-        refused(&flake.echo()?, &flake.name)?;
+        refused(&flake.echo()?, &flake.image)?;
     }
     // What it proposes.
     let renewed = ground.host.flake_ctl(caller, ["plan", "--renew", &flake.name]).run()?;
@@ -87,22 +87,23 @@ fn layers(ground: &Ground<'_>) -> Result<()> {
     // The content first, then all of it.
     for gone in [layer.as_path(), layer.parent().context("no store")?] {
         fs::remove_dir_all(gone)?;
-        let outcome = flake.echo()?;
-        said(&outcome, &flake, gone)?;
+        for _ in 0..2 {
+            refused(&flake.echo()?, &flake.image).with_context(|| gone.display().to_string())?;
+        }
     }
-    // What then helps: out with what podman believes, and in with the image.
-    let id = id(&flake, &tag(&flake))?;
-    let _ = host.podman(caller, ["rmi", "--force", &id]).run()?;
+    // What it proposes: out with what podman believes, and in with the image.
+    let said = flake.echo()?.err();
+    let (forget, _) =
+        said.split_once("try: ").and_then(|(_, try_)| try_.split_once("; ")).context(said.clone())?;
+    let mut shell = caller.command("/bin/sh");
+    shell.args(["-ec", forget]);
+    Call::new(shell).check()?;
     if !is_shared(&flake) {
         import(&flake, "two")?;
     }
     works(&flake.echo()?).context("after the image came again")?;
     ensure!(flake.goes_straight()?);
     flake.keeps_its_plan("after the image came again")
-}
-
-fn said(outcome: &Outcome, flake: &Flake<'_>, gone: &Path) -> Result<()> {
-    works(outcome).or_else(|_| refused(outcome, &flake.name)).with_context(|| gone.display().to_string())
 }
 
 /// The image is the system's, the store another's.
