@@ -6,6 +6,9 @@ use flake_core::launch::Launch;
 /// What the launch does by itself, terminals and streams above all; 3.x files often say it.
 const OURS: [&str; 6] = ["--interactive", "--tty", "--rm", "--detach", "--init", "--sig-proxy"];
 
+/// Whether an image is fetched: never by a launch, and podman heeds the last such option.
+const PULL: &str = "--pull";
+
 /// What a launch cannot do with, and why.
 const REFUSED: [(&str, &str); 3] = [
     ("--pid", "processes of the host or of another container could not be told from those inside"),
@@ -17,10 +20,18 @@ const ALLOWED: [&str; 3] = ["private", "false", ""];
 
 /// The options that go to podman.
 pub(super) fn usable(launch: &Launch) -> Result<Vec<String>, EngineError> {
+    usable_of(&launch.options)
+}
+
+fn usable_of(options: &[String]) -> Result<Vec<String>, EngineError> {
     let mut usable = Vec::new();
-    let mut words = launch.options.iter().peekable();
+    let mut words = options.iter().peekable();
     while let Some(word) = words.next() {
         if is_ours(word) {
+            continue;
+        }
+        if word == PULL {
+            words.next_if(|value| !value.starts_with('-'));
             continue;
         }
         let (name, value) = match word.split_once('=') {
@@ -41,6 +52,7 @@ fn is_ours(word: &str) -> bool {
     let name = word.split('=').next().unwrap_or(word);
     let cluster = word.strip_prefix('-').filter(|letters| !letters.starts_with('-') && !letters.is_empty());
     OURS.contains(&name)
+        || word.split_once('=').is_some_and(|(name, _)| name == PULL)
         || cluster.is_some_and(|letters| letters.bytes().all(|letter| b"itd".contains(&letter)))
 }
 
@@ -55,6 +67,15 @@ mod tests {
         }
         for word in ["-v", "-e", "--init-path", "--volume", "-", "--", "-iv", "--rmi"] {
             assert!(!is_ours(word), "{word}");
+        }
+    }
+
+    #[test]
+    fn a_launch_never_pulls() {
+        for pull in [&["--pull=always"][..], &["--pull", "newer"], &["--pull"]] {
+            let all = ["-v", "/a"].iter().chain(pull).chain(&["--privileged"]);
+            let all: Vec<_> = all.map(|word| (*word).to_owned()).collect();
+            assert_eq!(usable_of(&all).unwrap(), ["-v", "/a", "--privileged"], "{pull:?}");
         }
     }
 }
