@@ -12,6 +12,8 @@ use std::thread;
 const OUTPUT_MAX: u64 = 64 << 20;
 /// How much of standard error's end is kept for the message.
 const TAIL: usize = 1024;
+/// How podman begins the line that says why it failed.
+const ERROR: &str = "Error: ";
 
 /// An external program did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -170,14 +172,30 @@ pub(crate) fn failed(command: &Command, status: ExitStatus, said: &[u8]) -> Tool
 #[must_use]
 pub fn reason(said: &[u8], status: ExitStatus) -> String {
     let text = String::from_utf8_lossy(said);
-    let last = text.lines().map(str::trim).rfind(|line| !line.is_empty());
-    match last {
-        Some(line) => line.trim_start_matches("Error: ").chars().filter(|sign| !sign.is_control()).collect(),
+    // Where to read about options is no reason.
+    let is_reason = |line: &&str| !line.is_empty() && !(line.starts_with("See '") && line.contains("--help"));
+    let mut lines = text.lines().map(str::trim).filter(is_reason);
+    let last = lines.clone().rfind(|line| line.starts_with(ERROR)).or_else(|| lines.next_back());
+    match last.map(message) {
+        Some(line) => line.chars().filter(|sign| !sign.is_control()).collect(),
         None => match (status.code(), status.signal()) {
             (Some(code), _) => format!("exit status {code}"),
             (None, Some(signal)) => format!("killed by signal {signal}"),
             (None, None) => "no exit status".to_owned(),
         },
+    }
+}
+
+/// The message of a line: after podman's mark, or the fatal one of a log in logfmt, as skopeo writes it.
+fn message(line: &str) -> String {
+    let logged = line.starts_with("time=").then(|| line.split_once(" level=fatal msg=")).flatten();
+    match logged {
+        Some((_, quoted)) => match serde_json::from_str(quoted) {
+            Ok(text) => text,
+            // One word is not quoted.
+            Err(_) => quoted.trim_matches('"').to_owned(),
+        },
+        None => line.trim_start_matches(ERROR).to_owned(),
     }
 }
 
@@ -208,6 +226,23 @@ mod tests {
         let error = error.unwrap_err();
         assert_eq!(error.said(), "two");
         assert!(matches!(error, ToolError::Failed { status, .. } if status.code() == Some(3)));
+    }
+
+    #[test]
+    fn the_reason_is_what_went_wrong() {
+        for (said, why) in [
+            ("Error: unknown flag: --x\nSee 'podman create --help'\n", "unknown flag: --x"),
+            ("Error: no room\ntime=\"now\" level=warning msg=\"left\"\n", "no room"),
+            ("one\ntwo\n\n", "two"),
+            (
+                r#"time="2026-01-02T03:04:05Z" level=fatal msg="reading \"a\": denied""#,
+                "reading \"a\": denied",
+            ),
+            ("time=\"now\" level=fatal msg=denied", "denied"),
+            ("See 'podman --help'", "exit status 0"),
+        ] {
+            assert_eq!(reason(said.as_bytes(), ExitStatus::default()), why, "{said}");
+        }
     }
 
     #[test]
