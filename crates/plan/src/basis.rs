@@ -6,10 +6,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Variables with which a user chooses podman's configuration and store.
-const VARIABLES: [&str; 7] = [
+const VARIABLES: [&str; 8] = [
     "CONTAINERS_CONF",
     "CONTAINERS_CONF_OVERRIDE",
     "CONTAINERS_STORAGE_CONF",
+    "PODMAN_USERNS",
     "STORAGE_DRIVER",
     "STORAGE_OPTS",
     "XDG_CONFIG_HOME",
@@ -26,10 +27,15 @@ const SYSTEM_FILES: [&str; 8] = [
     "/usr/share/containers/mounts.conf",
     "/etc/containers/mounts.conf",
 ];
-const USER_FILES: [&str; 2] = ["containers/containers.conf", "containers/storage.conf"];
-/// Folders with more of it, a file each.
-const SYSTEM_FOLDERS: [&str; 2] =
-    ["/usr/share/containers/containers.conf.d", "/etc/containers/containers.conf.d"];
+const USER_FILES: [&str; 3] =
+    ["containers/containers.conf", "containers/storage.conf", "containers/mounts.conf"];
+/// Folders with more of it, a file each; hooks change what podman writes for a container.
+const SYSTEM_FOLDERS: [&str; 4] = [
+    "/usr/share/containers/containers.conf.d",
+    "/etc/containers/containers.conf.d",
+    "/usr/share/containers/oci/hooks.d",
+    "/etc/containers/oci/hooks.d",
+];
 const USER_FOLDER: &str = "containers/containers.conf.d";
 /// What podman makes files of a container from, and whose ids users have.
 const HOST_FILES: [&str; 6] = [
@@ -113,5 +119,8 @@ mod tests {
         assert!(!before.is_unchanged());
         let after = Basis::now([], home.path());
         assert!(after.is_unchanged() && after.files.iter().any(|file| file.path.ends_with("new.conf")));
+        let has = |path: &str| after.files.iter().any(|file| file.path.ends_with(path));
+        assert!(has("containers/mounts.conf") && has("etc/containers/oci/hooks.d"));
+        assert!(after.variables.iter().any(|(name, _)| name == "PODMAN_USERNS"));
     }
 }
