@@ -44,10 +44,11 @@ pub(crate) fn namespaces(list: &[LinuxNamespace]) -> Result<Spaces, Reason> {
     Ok(spaces)
 }
 
-/// Mounts never reach the host.
+/// Mounts never reach the host, nor the host's what is inside.
 pub(crate) fn check_propagation(propagation: Option<&str>) -> Result<(), Reason> {
     match propagation.unwrap_or_default() {
-        "" | "private" | "rprivate" | "slave" | "rslave" => Ok(()),
+        "" | "private" | "rprivate" => Ok(()),
+        later @ ("slave" | "rslave") => Err(format!("mounts that come later ({later})").into()),
         other => Err(format!("mounts that the host sees ({other})").into()),
     }
 }

@@ -53,11 +53,13 @@ impl Options {
             "copy" | "nocopy" => {}
             // What is so anyway.
             "relatime" | "atime" | "diratime" | "defaults" | "async" | "newinstance" | "private"
-            | "rprivate" | "slave" | "rslave" | "notmpcopyup" => {}
+            | "rprivate" | "notmpcopyup" => {}
             "rro" => (flags.read_only, flags.recursive) = (true, true),
             "rnosuid" => (flags.no_suid, flags.recursive) = (true, true),
             "rnoexec" => (flags.no_exec, flags.recursive) = (true, true),
             "rnoatime" => (flags.no_atime, flags.recursive) = (true, true),
+            // The runner's mounts get nothing of the host's.
+            "slave" | "rslave" => return Err(format!("mounts that come later ({word}) at {at}").into()),
             "shared" | "rshared" | "unbindable" | "runbindable" => {
                 return Err(format!("the mount option {word} of {at}").into());
             }
