@@ -3,6 +3,7 @@
 use crate::PlannerError;
 use crate::look;
 use crate::upper;
+use flake_schema::Source;
 use flake_tools::podman::{Inspection, Own, Podman};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -15,6 +16,8 @@ use std::path::{Path, PathBuf};
 const FILE_MOST: u64 = 64 << 10;
 /// The largest specification, in bytes; the default seccomp profile makes up most of the usual 11 KiB.
 const SPECIFICATION_MOST: u64 = 16 << 20;
+/// The folder with what is in a volume, within the volume's own.
+const DATA: &str = "_data";
 
 /// What was read.
 #[derive(Debug)]
@@ -36,8 +39,12 @@ pub(crate) struct Captured {
 }
 
 impl Captured {
-    /// Has podman make the container, reads everything, and has it removed.
-    pub(crate) fn take(podman: &Podman, words: &[OsString], is_root: bool) -> Result<Self, PlannerError> {
+    /// Has podman make the container, reads everything, and has it removed. With it come the folders of its volumes.
+    pub(crate) fn take(
+        podman: &Podman,
+        words: &[OsString],
+        is_root: bool,
+    ) -> Result<(Self, Vec<Source>), PlannerError> {
         let specimen = podman.specimen(words)?;
         let container = specimen.inspect()?;
         let path = &container.specification;
@@ -56,7 +63,9 @@ impl Captured {
             parted(podman.unshare_read_all(&paths, FILE_MOST)?, upper)
         };
         let odd_volume = odd_volume(podman, &container)?;
-        Ok(Self { specification, container, mounts, maps, own, upper, odd_volume })
+        // While the container has them, so that nobody can remove them.
+        let volumes = volume_folders(&container);
+        Ok((Self { specification, container, mounts, maps, own, upper, odd_volume }, volumes))
     }
 }
 
@@ -79,6 +88,18 @@ fn odd_volume(podman: &Podman, container: &Inspection) -> Result<Option<String>,
         }
     }
     Ok(None)
+}
+
+/// The folders that podman makes anew with their volumes. What is in a volume is in one within, so these stay as they
+/// are.
+fn volume_folders(container: &Inspection) -> Vec<Source> {
+    let volumes = container.mounts.iter().flatten().filter(|volume| !volume.name.is_empty());
+    volumes
+        .filter_map(|volume| {
+            let folder = volume.source.parent().filter(|_| volume.source.ends_with(DATA));
+            Source::look_at(folder.unwrap_or(&volume.source)).ok()
+        })
+        .collect()
 }
 
 /// What of the container's own directories the specification mounts.

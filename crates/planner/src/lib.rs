@@ -7,12 +7,15 @@
 
 mod accounts;
 mod captured;
+mod conf;
 mod error;
 mod layers;
 mod look;
 mod mountinfo;
+mod named;
 mod options;
 mod recipe;
+mod refusal;
 mod seccomp;
 mod spec;
 mod upper;
@@ -21,11 +24,12 @@ mod users;
 pub use error::PlannerError;
 
 use captured::Captured;
+use error::Reason;
 use flake_core::launch::Launch;
 use flake_plan::{Basis, Plan, Way};
 use flake_schema::{Network, Source};
 use flake_tools::podman::Podman;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Makes the plan of a launch. `files` are those of the registration and the settings, `home` is the user's.
 ///
@@ -35,29 +39,32 @@ use std::path::Path;
 pub fn make(launch: &Launch, podman: &Podman, files: Vec<Source>, home: &Path) -> Result<Plan, PlannerError> {
     let is_root = rustix::process::geteuid().is_root();
     let words = flake_engine::podman::created(launch, is_root)?;
+    let named = obstacle(launch, is_root);
     // Before podman looks at it: what changes from here on makes the plan old.
-    let basis = Basis::now(files, home);
-    let checked = match launch.network {
-        // Nothing to look at: setting one up takes podman a while.
-        Some(Network::Private) => Err("a private network".into()),
-        _ => match flake_runner::why_not(is_root) {
-            Some(reason) => Err(reason.into()),
-            None => options::check(&launch.options),
-        },
-    };
+    let named_files = named.iter().flatten().filter_map(|path| Source::look_at(path).ok());
+    let mut basis = Basis::now(files.into_iter().chain(named_files), home);
+    let checked = named.and_then(|_| conf::check(&basis));
     let (image_id, found) = match checked {
         Ok(()) => {
             podman.remove_left_specimens()?;
-            let captured = Captured::take(podman, &words, is_root)?;
-            let caller = launch.identity.as_ref().map(|identity| identity.uid);
-            // By its id: the name may lead to another one by now.
-            let image = podman.image_inspect(&captured.container.image)?;
-            let command = match options::replace_entrypoint(&launch.options) {
-                true => Vec::new(),
-                false => image.config.unwrap_or_default().cmd.unwrap_or_default(),
-            };
-            let shared: Vec<_> = launch.binds.iter().map(|bind| bind.path.clone()).collect();
-            (image.id, recipe::recipe(&captured, command, caller, &shared))
+            match Captured::take(podman, &words, is_root) {
+                Ok((captured, volumes)) => {
+                    basis.files.extend(volumes);
+                    let caller = launch.identity.as_ref().map(|identity| identity.uid);
+                    // By its id: the name may lead to another one by now.
+                    let image = podman.image_inspect(&captured.container.image)?;
+                    let command = match options::replace_entrypoint(&launch.options) {
+                        true => Vec::new(),
+                        false => image.config.unwrap_or_default().cmd.unwrap_or_default(),
+                    };
+                    let shared: Vec<_> = launch.binds.iter().map(|bind| bind.path.clone()).collect();
+                    (image.id, recipe::recipe(&captured, command, caller, &shared))
+                }
+                Err(error) => match (refusal::reason(&error), podman.image_inspect(&launch.image)) {
+                    (Some(reason), Ok(image)) => (image.id, Err(reason)),
+                    _ => return Err(error),
+                },
+            }
         }
         Err(reason) => (podman.image_inspect(&launch.image)?.id, Err(reason)),
     };
@@ -66,4 +73,17 @@ pub fn make(launch: &Launch, podman: &Podman, files: Vec<Source>, home: &Path) -
         Err(reason) => Way::Agent { reason: reason.0 },
     };
     Ok(Plan { uid: rustix::process::geteuid().as_raw(), words, basis, image_id, way })
+}
+
+/// What stands in the way before podman is asked; else the files that options name.
+fn obstacle(launch: &Launch, is_root: bool) -> Result<Vec<PathBuf>, Reason> {
+    // Nothing to look at: setting one up takes podman a while.
+    if launch.network == Some(Network::Private) {
+        return Err("a private network".into());
+    }
+    if let Some(reason) = flake_runner::why_not(is_root) {
+        return Err(reason.into());
+    }
+    options::check(&launch.options)?;
+    named::files(&launch.options)
 }

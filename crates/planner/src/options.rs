@@ -7,7 +7,7 @@ use std::path::Path;
 /// Short options that take no value, so another one can follow in the same word (podman-create(1)).
 const SWITCHES: &[u8] = b"Pdiqt";
 /// What podman does around the container's process, or reads at each call.
-const AROUND: [&str; 16] = [
+const AROUND: [&str; 17] = [
     "--chrootdirs",
     "--cidfile",
     "--conmon-pidfile",
@@ -17,6 +17,7 @@ const AROUND: [&str; 16] = [
     "--pidfile",
     "--pod",
     "--pod-id-file",
+    "--replace",
     "--requires",
     "--restart",
     "--rootfs",
@@ -26,7 +27,10 @@ const AROUND: [&str; 16] = [
     "--timeout",
     "--volumes-from",
 ];
-/// Values with which such an option asks for nothing.
+/// What names something that a plan must not make, or take from somebody (`--replace` removes a container), and what
+/// only `podman run` has.
+const NEVER_PLANNED: [&str; 6] = ["--attach", "--detach-keys", "--name", "--passwd", "--rmi", "-a"];
+/// Values with which an option of those around asks for nothing.
 const NOTHING: [&str; 4] = ["false", "no", "0", "conmon"];
 
 /// Looks at all of them.
@@ -42,6 +46,7 @@ pub(crate) fn check(options: &[String]) -> Result<(), Reason> {
             "-v" | "--volume" => check_volume(value)?,
             "--mount" => check_mount(value)?,
             "--device" => check_device(value)?,
+            name if NEVER_PLANNED.contains(&name) => return Err(name.into()),
             name if AROUND.contains(&name) && !NOTHING.contains(&value) => return Err(name.into()),
             _ => {}
         }
@@ -136,7 +141,7 @@ mod tests {
             &["--env", "A=b", "-eA=b", "-e=A="][..],
             &["-v", "/a:/b:ro", "-v/a:/b", "--volume=name:/x", "-v", "/only"],
             &["--mount=type=bind,src=/a,dst=/b", "--mount", "type=tmpfs,dst=/x,U"],
-            &["--restart=no", "--env-host=false", "--device=/dev/null", "--timeout=0"],
+            &["--restart=no", "--env-host=false", "--device=/dev/null", "--timeout=0", "--replace=false"],
         ] {
             assert_eq!(said(options), None, "{options:?}");
         }
@@ -155,6 +160,10 @@ mod tests {
             (&["--mount=type=bind,src=/a,dst=/b,chown=true"], "(U)"),
             (&["--env-file=/x"], "--env-file"),
             (&["--pod", "new:x"], "--pod"),
+            (&["--replace", "--name=0"], "--replace"),
+            (&["--name", "false"], "--name"),
+            (&["-ia", "stdin"], "-a"),
+            (&["--passwd=false"], "--passwd"),
             (&["--device=/dev"], "all devices in /dev"),
         ] {
             let reason = said(options).unwrap_or_default();

@@ -64,6 +64,9 @@ pub struct Volume {
     /// The volume's name; a bind has none.
     #[serde(default)]
     pub name: String,
+    /// Where it is on the host.
+    #[serde(default)]
+    pub source: PathBuf,
     /// Where it is inside.
     #[serde(default)]
     pub destination: PathBuf,
