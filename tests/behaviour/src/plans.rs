@@ -47,7 +47,15 @@ pub fn trials() -> (Vec<Trial>, Vec<Trial>) {
         namespaces::CASES,
         planning::CASES,
     ];
-    let alone = [host::ALONE, full::ALONE, namespaces::ALONE, first::ALONE, crowd::ALONE, killed::ALONE];
+    let alone = [
+        host::ALONE,
+        folder::ALONE,
+        full::ALONE,
+        namespaces::ALONE,
+        first::ALONE,
+        crowd::ALONE,
+        killed::ALONE,
+    ];
     let mut last = of_ways(&alone.concat());
     last.push(trial("nothing_is_left", |host: &ScratchHost| crate::nothing_is_left(host, &[&ROOT, &ADA])));
     (of_ways(&beside.concat()), last)
