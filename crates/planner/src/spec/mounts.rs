@@ -93,6 +93,8 @@ fn mount(
                 return Ok(None);
             } else if options.wants_devices {
                 return Err(format!("devices at {at}").into());
+            } else if options.takes_later {
+                return Err(format!("mounts that come later (slave) at {at}").into());
             } else {
                 MountKind::Bind { source: source.to_owned(), is_recursive: options.is_recursive }
             }

@@ -44,11 +44,11 @@ pub(crate) fn namespaces(list: &[LinuxNamespace]) -> Result<Spaces, Reason> {
     Ok(spaces)
 }
 
-/// Mounts never reach the host, nor the host's what is inside.
+/// Mounts never reach the host. That the host's reach the root says nothing by itself: podman writes it where a mount
+/// is to be so, and for devices of a user's.
 pub(crate) fn check_propagation(propagation: Option<&str>) -> Result<(), Reason> {
     match propagation.unwrap_or_default() {
-        "" | "private" | "rprivate" => Ok(()),
-        later @ ("slave" | "rslave") => Err(format!("mounts that come later ({later})").into()),
+        "" | "private" | "rprivate" | "slave" | "rslave" => Ok(()),
         other => Err(format!("mounts that the host sees ({other})").into()),
     }
 }

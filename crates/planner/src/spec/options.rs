@@ -16,6 +16,8 @@ pub(crate) struct Options {
     pub(crate) has_devices: bool,
     /// Somebody said that they do.
     pub(crate) wants_devices: bool,
+    /// What the host mounts there later is there too.
+    pub(crate) takes_later: bool,
     /// It begins with what the image has there.
     pub(crate) is_copied_up: bool,
     /// The others, which are the file system's.
@@ -58,8 +60,7 @@ impl Options {
             "rnosuid" => (flags.no_suid, flags.recursive) = (true, true),
             "rnoexec" => (flags.no_exec, flags.recursive) = (true, true),
             "rnoatime" => (flags.no_atime, flags.recursive) = (true, true),
-            // The runner's mounts get nothing of the host's.
-            "slave" | "rslave" => return Err(format!("mounts that come later ({word}) at {at}").into()),
+            "slave" | "rslave" => self.takes_later = true,
             "shared" | "rshared" | "unbindable" | "runbindable" => {
                 return Err(format!("the mount option {word} of {at}").into());
             }
