@@ -28,7 +28,7 @@ fn nothing(host: &ScratchHost) -> anyhow::Result<()> {
 fn failure(host: &ScratchHost) -> anyhow::Result<()> {
     // Podman makes the container, the runtime does not start it.
     for user in [&ROOT, &ADA] {
-        let options = &["--sysctl=kernel.none=1"];
+        let options = &["--sysctl=kernel.msgmax=none"];
         ensure!(plan(host, user, Wish { options, ..PLAIN }).is_err(), "{}: a plan", user.name);
     }
     nothing(host)

@@ -1,5 +1,6 @@
 //! Plans made with real podman, for root and for a normal user.
 
+mod basis;
 mod left;
 mod maker;
 mod mounts;
@@ -19,5 +20,9 @@ fn main() -> ExitCode {
     let trials = |cases: &[&[Case]]| {
         cases.iter().flat_map(|cases| cases.iter()).map(|&(name, body)| trial(name, body)).collect()
     };
-    run(Suite { product: false, trials: trials(&[ways::CASES, mounts::CASES]), last: trials(&[left::ALONE]) })
+    run(Suite {
+        product: false,
+        trials: trials(&[ways::CASES, mounts::CASES, basis::CASES]),
+        last: trials(&[left::ALONE]),
+    })
 }

@@ -43,7 +43,7 @@ fn root_runner(host: &ScratchHost) -> anyhow::Result<()> {
         &[
             &["--cap-add=MKNOD", "--uts=host", "--ipc=host"],
             &["--cgroupns=private", "--pids-limit=-1", "--userns=host"],
-            &["--name=fred", "--add-host=x:1.2.3.4", "--init-path=/bin/true"],
+            &["--add-host=x:1.2.3.4", "--init-path=/bin/true"],
             &["-v", "named:/v:nocopy", "--stop-signal=9", "--umask=077"],
         ],
     )
@@ -69,6 +69,13 @@ fn root_agent(host: &ScratchHost) -> anyhow::Result<()> {
             (&["-v", "/v"], "a volume without a name at /v"),
             (&["-v", "/srv:/v:dev"], "devices at /v"),
             (&["-v", "/srv:/v:shared"], "shared"),
+            (&["-v", "/srv:/v:slave"], "mounts that come later (slave) at /v"),
+            (
+                &["--mount=type=bind,src=/srv,dst=/v,bind-propagation=rslave"],
+                "mounts that come later (slave) at /v",
+            ),
+            (&["--rmi"], "--rmi"),
+            (&["--unknown-option"], "what podman create said: unknown flag: --unknown-option"),
             (&["--personality=LINUX32"], "linux.personality.domain is not known to the runner"),
             (&["--security-opt=proc-opts=hidepid=2"], "hidepid of /proc"),
             (&["--group-add=keep-groups"], "run.oci.keep_original_groups"),
@@ -123,7 +130,7 @@ fn impossible(host: &ScratchHost) -> anyhow::Result<()> {
         let mut make = command(host, user, Wish { options, ..PLAIN }, &user.home().join("none"))?;
         Ok(String::from_utf8(make.output()?.stderr)?)
     };
-    let missing = said(&ROOT, &["--entrypoint=/none", "--unknown-option"])?;
+    let missing = said(&ROOT, &["-v", "/none:/v"])?;
     ensure!(missing.contains("podman create failed"), "{missing:?}");
     let refused = said(&ADA, &["--pid=host"])?;
     ensure!(refused.contains("option --pid=host cannot be used"), "{refused:?}");
