@@ -173,8 +173,8 @@ pub(crate) fn failed(command: &Command, status: ExitStatus, said: &[u8]) -> Tool
 pub fn reason(said: &[u8], status: ExitStatus) -> String {
     let text = String::from_utf8_lossy(said);
     // Where to read about options is no reason.
-    let is_reason = |line: &&str| !line.is_empty() && !(line.starts_with("See '") && line.contains("--help"));
-    let mut lines = text.lines().map(str::trim).filter(is_reason);
+    let is_hint = |line: &str| line.starts_with("See '") && line.contains("--help");
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !is_hint(line));
     let last = lines.clone().rfind(|line| line.starts_with(ERROR)).or_else(|| lines.next_back());
     match last.map(message) {
         Some(line) => line.chars().filter(|sign| !sign.is_control()).collect(),
