@@ -156,7 +156,8 @@ mod tests {
             header.set_size(0);
             header.set_mode(0o40_755);
             let name = if value == b"y" { "/one/" } else { "/other/" };
-            (header.set_uid(1), header.set_gid(2));
+            header.set_uid(1);
+            header.set_gid(2);
             archive.append_data(&mut header, name.trim_start_matches('/'), io::empty()).unwrap();
         }
         let found = entries(&archive.into_inner().unwrap(), 5).unwrap();
