@@ -52,9 +52,9 @@ pub(crate) fn run(
         let files = if launch.as_root { Files::Relayed } else { Files::Passed };
         let mut streams = Streams::gather(&launch.args, files)?;
         let relaying = relaying::start(&mut streams)?;
-        let end = flake_runner::run(recipe, planned.call(recipe, streams)?);
+        let end = planned.call(recipe, streams).map(|call| flake_runner::run(recipe, call));
         relaying.map_or(Ok(()), Relaying::finish)?;
-        match end {
+        match end? {
             Ok(End::Exited(status)) => return Ok(Some(Ending::Status(status))),
             Ok(End::Killed(signal)) => return Ok(Some(Ending::Signal(signal))),
             Err(error) if error.is_stale() && !is_renewed => plan = None,

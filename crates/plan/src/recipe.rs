@@ -33,6 +33,8 @@ pub struct Recipe {
     pub sysctls: Vec<Sysctl>,
     /// The process.
     pub process: Process,
+    /// Only programs beneath the root can be executed; nothing inside can then mount anything either.
+    pub confines_programs: bool,
     /// Filters of the system calls that it may make, one where that is possible; all of them have to let a call
     /// pass.
     pub seccomp: Vec<Seccomp>,

@@ -13,6 +13,9 @@ use flake_plan::Recipe;
 use oci_spec::runtime::Spec;
 use std::path::{Path, PathBuf};
 
+/// `CAP_SYS_ADMIN`. With it, or without a filter of system calls, programs of a user's may mount something inside.
+const SYS_ADMIN: u64 = 1 << 21;
+
 /// Turns podman's specification into a recipe. A call without words of its own runs `command`; the command is to be
 /// `caller` in the end, if somebody. Calls mount what is `shared`.
 pub(crate) fn recipe(
@@ -79,6 +82,8 @@ pub(crate) fn recipe(
         devices,
         masked: paths(linux.masked_paths().as_ref()),
         read_only: paths(linux.readonly_paths().as_ref()),
+        confines_programs: is_rootful
+            || linux.seccomp().is_some() && process.capabilities.bounding & SYS_ADMIN == 0,
         sysctls: namespaces::sysctls(linux.sysctl().as_ref())?,
         process,
         seccomp: seccomp::filters(linux.seccomp().as_ref())?,

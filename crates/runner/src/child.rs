@@ -1,10 +1,11 @@
 //! The command's process, from fork to exec.
 
 use crate::call::Call;
+use crate::privileges::Raised;
 use crate::terminal::Terminal;
-use crate::{confine, hierarchy, keyring, own_program, privileges, root};
+use crate::{confine, hierarchy, keyring, own_program, privileges, root, stops};
 use flake_inside::account;
-use flake_plan::{Recipe, UserSpace};
+use flake_plan::Recipe;
 use flake_sys::exec::{Descriptors, Program, close_others, park, reset_signals};
 use flake_sys::signals::set_mask;
 use flake_sys::spawn::{SpawnError, Stage};
@@ -29,6 +30,7 @@ pub(crate) struct Prepared<'recipe> {
     pub(crate) program: Program,
     pub(crate) descriptors: Descriptors,
     pub(crate) cwd: CString,
+    pub(crate) limits: Raised,
 }
 
 /// Why the command was not executed.
@@ -83,25 +85,23 @@ fn become_command(
 ) -> Result<std::convert::Infallible, (Stage, Errno)> {
     let Prepared { recipe, call, .. } = prepared;
     let process = &recipe.process;
+    let confined = |error| (Stage::Confine, error);
+    reset_signals(call.ignored);
+    prepared.descriptors.place().map_err(|error| (Stage::Descriptors, error))?;
+    close_others(prepared.descriptors.numbers(), reports);
     if let Some(account) = &call.account {
         account::make(account);
     }
-    let confined = |error| (Stage::Confine, error);
-    reset_signals(call.ignored);
-    // SAFETY: cannot fail.
-    unsafe { libc::umask(call.umask) };
-    prepared.descriptors.place().map_err(|error| (Stage::Descriptors, error))?;
-    close_others(prepared.descriptors.numbers(), reports);
     own_program::check(&prepared.cwd, prepared.program.candidates())
         .map_err(|error| (Stage::Execute, error))?;
-    // Who is root in a namespace of their own cannot change a file of the host's root.
-    if recipe.user == UserSpace::Host {
+    if recipe.confines_programs {
         hierarchy::restrict_programs();
     }
     keyring::join_new().map_err(confined)?;
     if let Some(adjustment) = process.oom_score_adj {
         confine::rank(adjustment).map_err(confined)?;
     }
+    prepared.limits.restore();
     privileges::limit(&process.rlimits).map_err(confined)?;
     privileges::bound(&process.capabilities).map_err(confined)?;
     if let Some(profile) = &process.apparmor {
@@ -121,6 +121,9 @@ fn become_command(
     if unsafe { libc::chdir(prepared.cwd.as_ptr()) } < 0 {
         return Err((Stage::Directory, last_error()));
     }
+    // SAFETY: cannot fail.
+    unsafe { libc::umask(call.umask) };
+    stops::note(call.ignored);
     set_mask(call.blocked).map_err(|error| (Stage::Process, error.raw_os_error().unwrap_or(libc::EIO)))?;
     Err((Stage::Execute, prepared.program.execute()))
 }

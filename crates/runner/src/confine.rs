@@ -2,6 +2,7 @@
 //! process, between fork and exec.
 
 use crate::child::{Errno, last_error};
+use crate::mounts::PROC;
 use flake_plan::Seccomp;
 use nix::libc;
 use std::fs::File;
@@ -33,13 +34,7 @@ pub(crate) fn filter(filters: &[Seccomp]) -> Result<(), Errno> {
 /// Sets the rank of the calling process when memory is short (proc_pid_oom_score_adj(5)). One that is lower than this
 /// user may go is left as it is, as podman does.
 pub(crate) fn rank(adjustment: i32) -> Result<(), Errno> {
-    let write = || {
-        File::options()
-            .write(true)
-            .open("/proc/self/oom_score_adj")?
-            .write_all(adjustment.to_string().as_bytes())
-    };
-    match write() {
+    match write("/proc/self/oom_score_adj", adjustment.to_string().as_bytes()) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
         written => written.map_err(|error| error.raw_os_error().unwrap_or(libc::EIO)),
     }
@@ -56,10 +51,19 @@ pub(crate) fn has_profile(profile: &str) -> bool {
 
 /// Asks for an AppArmor profile from the next program on (the kernel's Documentation/admin-guide/LSM/apparmor.rst).
 pub(crate) fn change_profile(profile: &str) -> Result<(), Errno> {
-    let write =
-        |path| File::options().write(true).open(path)?.write_all(format!("exec {profile}").as_bytes());
+    let ask = |path| write(path, format!("exec {profile}").as_bytes());
     // The older name, which another security module may have taken.
-    let asked: io::Result<()> =
-        write("/proc/thread-self/attr/apparmor/exec").or_else(|_| write("/proc/thread-self/attr/exec"));
+    let asked = ask("/proc/thread-self/attr/apparmor/exec").or_else(|_| ask("/proc/thread-self/attr/exec"));
     asked.map_err(|error| error.raw_os_error().unwrap_or(libc::EIO))
+}
+
+/// Writes to one of the kernel's own files: something else that is there would take anything.
+fn write(path: &str, text: &[u8]) -> io::Result<()> {
+    let mut file = File::options().write(true).open(path)?;
+    let kind = rustix::fs::fstatfs(&file)?.f_type;
+    if u64::try_from(kind).is_ok_and(|kind| kind == PROC) {
+        file.write_all(text)
+    } else {
+        Err(io::ErrorKind::NotFound.into())
+    }
 }

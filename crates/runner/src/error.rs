@@ -11,6 +11,9 @@ pub enum RunError {
     /// A layer of the image is not there any more. Nothing has happened yet: another plan can be tried.
     #[error("layer {} of the image is gone", .0.display())]
     LayerMissing(PathBuf),
+    /// A path that is shared is not there any more, such as that of a volume. As above.
+    #[error("{}, which is shared, is gone", .0.display())]
+    ShareMissing(PathBuf),
     /// The AppArmor profile is not loaded, as after a start of the host, before podman has loaded it. As above.
     #[error("the apparmor profile {0} is not loaded")]
     ProfileMissing(String),
@@ -57,7 +60,7 @@ impl RunError {
     /// Whether nothing has happened yet, and another plan can be tried.
     #[must_use]
     pub fn is_stale(&self) -> bool {
-        matches!(self, Self::LayerMissing(_) | Self::ProfileMissing(_))
+        matches!(self, Self::LayerMissing(_) | Self::ShareMissing(_) | Self::ProfileMissing(_))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Staying until the command has ended: signals that are for it, and stops.
 
-use crate::init::QUESTION;
+use crate::init::{QUESTION, question};
 use flake_sys::inherited;
 use flake_sys::signals::{self, Received, SignalFd, SignalSet, is_stop};
 use nix::libc;
@@ -10,10 +10,9 @@ use rustix::io::{Errno, read};
 use rustix::process::{
     Pid, Signal, WaitOptions, WaitStatus, getpgid, getpgrp, getpid, getsid, setpgid, waitpid,
 };
-use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 use rustix::termios::{tcgetpgrp, tcsetpgrp};
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 /// How long the init may take for an answer, in nanoseconds.
 const PATIENCE: i64 = 50_000_000;
@@ -39,8 +38,12 @@ pub(crate) struct Foreground {
     pub(crate) command: Pid,
     /// The init's answers.
     pub(crate) answers: OwnedFd,
+    /// What the init knows that a question comes from here by.
+    pub(crate) secret: u32,
     /// The host's `/dev/null`.
     pub(crate) null: OwnedFd,
+    /// The numbers of the command's descriptors, which this process has as well.
+    pub(crate) passed: Vec<u16>,
     /// The terminal, and the group that was in its foreground.
     pub(crate) terminal: Option<OwnedFd>,
 }
@@ -69,20 +72,34 @@ impl Foreground {
     /// The command runs: whoever reads its output or writes its input is to see when *it* closes them.
     /// Files and devices stay, since nobody can tell that they are still open here.
     pub(crate) fn let_go(&self) {
-        let is_seen = |number| {
-            inherited::open(number).and_then(|open| fstat(open).ok()).is_some_and(|stat| {
+        for number in &self.passed {
+            let is_seen = inherited::open(*number).and_then(|open| fstat(open).ok()).is_some_and(|stat| {
                 matches!(FileType::from_raw_mode(stat.st_mode), FileType::Fifo | FileType::Socket)
-            })
-        };
-        if is_seen(0) {
-            let _ = dup2_stdin(&self.null);
+            });
+            if is_seen {
+                // SAFETY: both are open; to replace what a number leads to at once leaves no moment in which another
+                // descriptor could take it.
+                unsafe { libc::dup2(self.null.as_raw_fd(), i32::from(*number)) };
+            }
         }
-        if is_seen(1) {
-            let _ = dup2_stdout(&self.null);
+    }
+
+    /// What has come before there is a command, which is to get it whoever else has.
+    pub(crate) fn early(&self) -> io::Result<Vec<i32>> {
+        let mut early = Vec::new();
+        while let Some(received) = self.signals.next_signal()? {
+            if received.number != libc::SIGCHLD {
+                // The init forgets it.
+                self.went_to_group(received.number);
+                early.push(received.number);
+            }
         }
-        if is_seen(2) {
-            let _ = dup2_stderr(&self.null);
-        }
+        Ok(early)
+    }
+
+    /// Sends the command a signal.
+    pub(crate) fn send(&self, number: i32) {
+        let _ = signals::send(self.command.as_raw_nonzero().get(), number, false);
     }
 
     /// Hands a signal on, unless the command has got it as well: it is in the same process group, to which a terminal
@@ -103,7 +120,7 @@ impl Foreground {
             _ => !(went_to_group && self.is_in_group()),
         };
         if is_the_commands {
-            let _ = signals::send(self.command.as_raw_nonzero().get(), number, false);
+            self.send(number);
         }
     }
 
@@ -118,7 +135,7 @@ impl Foreground {
         // An answer that came too late for an earlier question.
         while read(&self.answers, &mut [0]).is_ok_and(|count| count > 0) {}
         let init = self.init.as_raw_nonzero().get();
-        let value = libc::sigval { sival_ptr: number as usize as *mut libc::c_void };
+        let value = libc::sigval { sival_ptr: question(self.secret, number) };
         // SAFETY: plain numbers; the value is no pointer for either side.
         if unsafe { libc::sigqueue(init, QUESTION, value) } != 0 {
             return false;

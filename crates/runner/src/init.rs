@@ -17,6 +17,13 @@ pub(crate) struct Init {
     pub(crate) launcher: OwnedFd,
     /// Where answers go, a byte each.
     pub(crate) answers: OwnedFd,
+    /// What a question has in it that comes from the launcher.
+    pub(crate) secret: u32,
+}
+
+/// The value of a question about a signal.
+pub(crate) fn question(secret: u32, number: i32) -> *mut libc::c_void {
+    std::ptr::without_provenance_mut((secret as usize) << 8 | number.unsigned_abs() as usize & 0xff)
 }
 
 /// Runs as the init; all signals are blocked.
@@ -35,7 +42,7 @@ pub(crate) fn run(init: &Init) -> ! {
         libc::syscall(libc::SYS_close_range, 1, u32::MAX, 0);
     }
     loop {
-        match next_signal() {
+        match next_signal(init.secret) {
             (libc::SIGCHLD, _) => reap(),
             (QUESTION, number) => answer(number),
             _ => {}
@@ -49,7 +56,7 @@ fn is_gone(launcher: &OwnedFd) -> bool {
     poll(&mut [PollFd::new(launcher, PollFlags::IN)], Some(&now)).is_ok_and(|count| count > 0)
 }
 
-fn next_signal() -> (i32, i32) {
+fn next_signal(secret: u32) -> (i32, i32) {
     let mut set = MaybeUninit::<libc::sigset_t>::uninit();
     let mut info = MaybeUninit::<libc::siginfo_t>::uninit();
     // SAFETY: the set is filled before it is read, the information is read only where the call has filled it.
@@ -59,10 +66,11 @@ fn next_signal() -> (i32, i32) {
         libc::sigaddset(set.as_mut_ptr(), QUESTION);
         match libc::sigwaitinfo(set.as_ptr(), info.as_mut_ptr()) {
             QUESTION => {
-                let info = info.assume_init();
-                // From outside of the namespace only.
-                let is_launchers = info.si_code == libc::SI_QUEUE && info.si_pid() == 0;
-                (if is_launchers { QUESTION } else { 0 }, info.si_value().sival_ptr as usize as i32)
+                let value = info.assume_init().si_value().sival_ptr;
+                let number = i32::try_from(value.addr() & 0xff).unwrap_or(0);
+                // Whoever is inside can send anything here.
+                let is_launchers = value.addr() == question(secret, number).addr();
+                (if is_launchers { QUESTION } else { 0 }, number)
             }
             number => (number, 0),
         }

@@ -31,6 +31,7 @@ mod own_program;
 mod privileges;
 mod root;
 mod run;
+mod stops;
 mod terminal;
 mod upper;
 mod user_namespace;

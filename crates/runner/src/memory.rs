@@ -56,7 +56,8 @@ fn copy(from: BorrowedFd<'_>, to: BorrowedFd<'_>, depth: usize) -> io::Result<()
         }
         let stat = statat(from, name, AtFlags::SYMLINK_NOFOLLOW)?;
         match FileType::from_raw_mode(stat.st_mode) {
-            FileType::Directory if depth > 0 => copy_folder(from, to, name, &stat, depth)?,
+            FileType::Directory if depth == 0 => return Err(io::ErrorKind::InvalidInput.into()),
+            FileType::Directory => copy_folder(from, to, name, &stat, depth)?,
             FileType::RegularFile => copy_file(from, to, name, &stat)?,
             FileType::Symlink => {
                 symlinkat(readlinkat(from, name, Vec::new())?.as_c_str(), to, name)?;
@@ -87,7 +88,8 @@ fn copy_folder(
 }
 
 fn copy_file(from: BorrowedFd<'_>, to: BorrowedFd<'_>, name: &CStr, stat: &Stat) -> io::Result<()> {
-    let read = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    // What has become a pipe meanwhile is not waited for.
+    let read = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let create = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
     let mut source = File::from(openat(from, name, read, Mode::empty())?);
     let mut copied = File::from(openat(to, name, create, Mode::RUSR | Mode::WUSR)?);

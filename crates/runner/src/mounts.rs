@@ -5,7 +5,7 @@ use crate::filesystem::{self, MountOption};
 use crate::memory;
 use crate::mountpoint::{Kind, Links, file_type, find_or_make};
 use flake_plan::{Mount, MountFlags, MountKind};
-use rustix::fs::{CWD, FileType, Mode, OFlags, openat, statfs};
+use rustix::fs::{CWD, FileType, Mode, OFlags, fstatfs, openat, stat, statfs};
 use rustix::io::Errno;
 use std::fs::File;
 use std::io::{self, Write};
@@ -14,6 +14,9 @@ use std::path::{Path, PathBuf};
 
 /// `CGROUP2_SUPER_MAGIC` of statfs(2).
 const CGROUP2: u64 = 0x6367_7270;
+/// `PROC_SUPER_MAGIC` and `SYSFS_MAGIC`.
+pub(crate) const PROC: u64 = 0x9fa0;
+const SYS: u64 = 0x6265_6572;
 const CGROUPS: &str = "/sys/fs/cgroup";
 
 /// A mount that is made, to be attached in the root.
@@ -33,8 +36,23 @@ impl Ready {
     pub(crate) fn attach(self, root: BorrowedFd<'_>) -> Result<(), RunError> {
         let path = &self.destination;
         let place = find_or_make(root, path, self.kind, self.links).map_err(on("make a place for", path))?;
+        if self.links == Links::Followed && is_kernels(&place, path) {
+            return Err(on("mount over the kernel's own files at", path)(Errno::LOOP));
+        }
         filesystem::attach(&self.mount, place.as_fd()).map_err(on("mount", path))
     }
+}
+
+/// Whether all is there that is shared, as far as this user can tell.
+pub(crate) fn check(mounts: &[Mount]) -> Result<(), RunError> {
+    for mount in mounts {
+        if let MountKind::Bind { source, .. } = &mount.kind
+            && let Err(Errno::NOENT | Errno::NOTDIR) = stat(source)
+        {
+            return Err(RunError::ShareMissing(source.clone()));
+        }
+    }
+    Ok(())
 }
 
 /// Makes a mount.
@@ -42,7 +60,6 @@ pub(crate) fn make(mount: &Mount, root: BorrowedFd<'_>, files: &mut Files) -> Re
     let destination = mount.destination.clone();
     let made = on("make the mount of", &destination);
     let (kind, links) = match &mount.kind {
-        MountKind::Bind { source, is_recursive } => return bind(source, *is_recursive, mount),
         MountKind::File { .. } => (Kind::File, Links::Followed),
         MountKind::Tmpfs { .. } if destination != Path::new("/dev") => (Kind::Folder, Links::Followed),
         _ => (Kind::Folder, Links::Refused),
@@ -94,11 +111,19 @@ fn cgroup(flags: MountFlags) -> io::Result<OwnedFd> {
     }
 }
 
-fn bind(source: &Path, is_recursive: bool, mount: &Mount) -> Result<Ready, RunError> {
-    let copy = filesystem::copy(CWD, source, is_recursive).map_err(on("share", source))?;
+/// Whether the image leads a path that does not say so to the kernel's own files.
+fn is_kernels(place: &OwnedFd, path: &Path) -> bool {
+    let kind = fstatfs(place).map_or(0, |stat| u64::try_from(stat.f_type).unwrap_or(0));
+    kind == PROC || kind == SYS && !path.starts_with("/sys")
+}
+
+/// The copy of what a mount shares of the host, if it does.
+pub(crate) fn share(mount: &Mount) -> Result<Option<Ready>, RunError> {
+    let MountKind::Bind { source, is_recursive } = &mount.kind else { return Ok(None) };
+    let copy = filesystem::copy(CWD, source, *is_recursive).map_err(on("share", source))?;
     // What is mounted below is not to be more open than what it is shared as.
     let flags = MountFlags { recursive: true, ..mount.flags };
-    restricted(copy, source, mount.destination.clone(), flags)
+    restricted(copy, source, mount.destination.clone(), flags).map(Some)
 }
 
 /// A copied mount with flags of its own.

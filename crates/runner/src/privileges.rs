@@ -10,6 +10,40 @@ use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 /// One more than the largest number that a capability can have.
 const CAPABILITIES: u32 = 64;
 
+/// Limits of the caller's that are for the command, and not for what is made for it.
+const RAISED: [libc::__rlimit_resource_t; 2] = [libc::RLIMIT_NOFILE, libc::RLIMIT_FSIZE];
+
+/// The caller's own limits, while they are raised.
+#[derive(Debug, Clone)]
+pub(crate) struct Raised(Vec<(libc::__rlimit_resource_t, libc::rlimit)>);
+
+impl Raised {
+    /// Raises them as far as this user may.
+    pub(crate) fn new() -> Self {
+        let mut own = Vec::with_capacity(RAISED.len());
+        for resource in RAISED {
+            let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+            // SAFETY: the pointers are to live structures.
+            unsafe {
+                if libc::getrlimit(resource, &raw mut limit) == 0 && limit.rlim_cur < limit.rlim_max {
+                    own.push((resource, limit));
+                    let raised = libc::rlimit { rlim_cur: limit.rlim_max, ..limit };
+                    libc::setrlimit(resource, &raw const raised);
+                }
+            }
+        }
+        Self(own)
+    }
+
+    /// Sets them to what they were.
+    pub(crate) fn restore(&self) {
+        for (resource, limit) in &self.0 {
+            // SAFETY: the pointer is to a live structure.
+            unsafe { libc::setrlimit(*resource, &raw const *limit) };
+        }
+    }
+}
+
 /// Sets the limits. One that is higher than this process may go stays as high as it may.
 pub(crate) fn limit(rlimits: &[Rlimit]) -> Result<(), Errno> {
     for rlimit in rlimits {

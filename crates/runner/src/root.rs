@@ -27,15 +27,21 @@ pub(crate) fn enter(recipe: &Recipe, call: &Call, terminal: Option<&Terminal>) -
         .map_err(system("keep mounts to the namespace"))?;
     // While the working directory still is the caller's.
     let mut binds = bind::make(&call.binds)?.into_iter().peekable();
+    // And while nothing of the root to be is in the host's tree, which a share may be of.
+    let shares: Vec<_> = recipe.mounts.iter().map(mounts::share).collect::<Result<_, _>>()?;
     let Mounted { root, files } = layers::mount_root(&recipe.layers, &recipe.upper, &call.workshop)?;
     let mut own_devices = Devices::new(files.as_fd(), &recipe.user)?;
     let mut files = Files::new(files);
-    for mount in &recipe.mounts {
+    for (mount, share) in recipe.mounts.iter().zip(shares) {
         let depth = mount.destination.components().count();
         while let Some(bind) = binds.next_if(|bind| bind.destination.components().count() < depth) {
             bind.attach(root.as_fd())?;
         }
-        mounts::make(mount, root.as_fd(), &mut files)?.attach(root.as_fd())?;
+        let ready = match share {
+            Some(share) => share,
+            None => mounts::make(mount, root.as_fd(), &mut files)?,
+        };
+        ready.attach(root.as_fd())?;
     }
     for bind in binds {
         bind.attach(root.as_fd())?;

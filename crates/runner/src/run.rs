@@ -5,8 +5,9 @@ use crate::child::{self, Prepared, Report};
 use crate::error::{RunError, system};
 use crate::foreground::{self, Foreground};
 use crate::init::{self, Init};
+use crate::privileges::Raised;
 use crate::terminal::Terminal;
-use crate::{confine, layers, network, user_namespace};
+use crate::{confine, layers, mounts, network, stops, user_namespace};
 use flake_inside::program;
 use flake_plan::{Hostname, Process, Recipe};
 use flake_sys::exec::{Descriptors, Program};
@@ -21,6 +22,7 @@ use rustix::process::{
     DumpableBehavior, Pid, PidfdFlags, getpgrp, getpid, getppid, parent_process_death_signal, pidfd_open,
     set_dumpable_behavior, set_parent_process_death_signal,
 };
+use rustix::rand::{GetRandomFlags, getrandom};
 use rustix::system::sethostname;
 use rustix::termios::tcgetpgrp;
 use rustix::thread::{UnshareFlags, unshare_unsafe};
@@ -42,14 +44,16 @@ const STACK: usize = 1 << 20;
 /// [`RunError`]; where [`RunError::is_stale`] nothing has happened.
 pub fn run(recipe: &Recipe, call: Call) -> Result<End, RunError> {
     layers::check(&recipe.layers)?;
+    mounts::check(&recipe.mounts)?;
     if let Some(profile) = recipe.process.apparmor.as_ref().filter(|profile| !confine::has_profile(profile)) {
         return Err(RunError::ProfileMissing(profile.clone()));
     }
+    let limits = Raised::new();
     let signals = foreground::receive_signals().map_err(system("receive signals"))?;
     let null =
         open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).map_err(system("open /dev/null"))?;
     let terminal = Terminal::among(&call.descriptors);
-    let foreground_of = foreground_terminal(&call.descriptors);
+    let in_front = foreground_terminal(&call.descriptors);
 
     keeping_death_signal(|| user_namespace::enter(&recipe.user))?;
     // SAFETY: one thread, which shares nothing with another process.
@@ -60,7 +64,20 @@ pub fn run(recipe: &Recipe, call: Call) -> Result<End, RunError> {
     if let Hostname::Name(name) = &recipe.hostname {
         sethostname(name.as_bytes()).map_err(system("set the host name"))?;
     }
-    start(recipe, call, terminal, (signals, null, foreground_of))
+    let own = Own { signals, null, terminal, in_front, limits };
+    start(recipe, call, own)
+}
+
+/// What this process keeps for itself.
+struct Own {
+    signals: SignalFd,
+    /// The host's `/dev/null`.
+    null: OwnedFd,
+    /// A terminal among the command's descriptors.
+    terminal: Option<Terminal>,
+    /// The terminal in whose foreground this process is.
+    in_front: Option<OwnedFd>,
+    limits: Raised,
 }
 
 /// Does something that has the kernel forget which signal this process is to get when its parent dies: somebody may
@@ -101,30 +118,30 @@ fn foreground_terminal(descriptors: &[(u16, OwnedFd)]) -> Option<OwnedFd> {
 }
 
 /// Starts the init and the command, and stays until the command has ended.
-fn start(
-    recipe: &Recipe,
-    call: Call,
-    terminal: Option<Terminal>,
-    (signals, null, in_front): (SignalFd, OwnedFd, Option<OwnedFd>),
-) -> Result<End, RunError> {
+fn start(recipe: &Recipe, call: Call, own: Own) -> Result<End, RunError> {
+    let Own { signals, null, terminal, in_front, limits } = own;
+    let passed = call.descriptors.iter().map(|(number, _)| *number).collect();
     let words = words(&call.words, &recipe.process)?;
     let env = environment(&recipe.process, &call.env);
     let cwd = call.cwd.as_deref().unwrap_or(&recipe.process.cwd).as_os_str().as_bytes().to_vec();
-    let mut prepared = prepare(recipe, call, terminal, &words, &env, &cwd)?;
+    let mut prepared = prepare(recipe, call, (terminal, limits), &words, &env, &cwd)?;
     let pipe = || pipe_with(PipeFlags::NONBLOCK | PipeFlags::CLOEXEC).map_err(system("make a pipe"));
     let ((report, reports), (answers, answered)) = (pipe()?, pipe()?);
     let launcher = pidfd_open(getpid(), PidfdFlags::empty()).map_err(system("watch this process"))?;
     // Nothing inside looks into what these two are copies of: neither memory nor descriptors nor the program's file.
     set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(system("close this process to others"))?;
-    let init = start_init(&Init { launcher, answers: answered })?;
-    let mut family = Foreground { signals, init, command: init, answers, null, terminal: in_front };
-    let end = match start_command(&mut prepared, &reports) {
-        Ok(command) => {
+    let secret = secret().map_err(system("make a secret"))?;
+    let init = start_init(&Init { launcher, answers: answered, secret })?;
+    let terminal = in_front;
+    let mut family = Foreground { signals, init, command: init, answers, secret, null, terminal, passed };
+    let end = match start_command(&mut prepared, &reports, &family) {
+        Ok((command, early)) => {
             family.command = command;
             drop((prepared, reports));
             let report = Report::read(&report);
             if report.is_none() {
                 family.let_go();
+                early.into_iter().chain(stops::noted()).for_each(|number| family.send(number));
             }
             family.stay().map_err(system("wait for the command")).map(|end| report.map_or(Ok(end), Err))
         }
@@ -148,15 +165,29 @@ fn start_init(of_init: &Init) -> Result<Pid, RunError> {
 
 /// Starts the command and comes back when it is executed or has failed to be, as vfork(2) does: to copy this process'
 /// memory for it would take longer than much of what it does.
-fn start_command(prepared: &mut Prepared<'_>, reports: &OwnedFd) -> Result<Pid, RunError> {
+///
+/// Gives the signals as well that came before: nobody but this process has got them.
+fn start_command(
+    prepared: &mut Prepared<'_>,
+    reports: &OwnedFd,
+    family: &Foreground,
+) -> Result<(Pid, Vec<i32>), RunError> {
     let mut stack = vec![0; STACK];
     // What the child uses stays this process' own, which lets go of it afterwards.
     let run = Box::new(|| child::execute(prepared, reports));
     let flags = CloneFlags::CLONE_VM | CloneFlags::CLONE_VFORK;
+    let early = family.early().map_err(system("receive signals"))?;
     // SAFETY: this process has one thread, which waits until the child no longer uses its memory; the child has a stack
     // of its own, and ends or becomes another program without returning.
     let child = unsafe { clone(run, &mut stack, flags, Some(nix::libc::SIGCHLD)) };
-    pid(child.map_err(system("start a process"))?)
+    Ok((pid(child.map_err(system("start a process"))?)?, early))
+}
+
+/// What the init knows and nobody inside.
+fn secret() -> io::Result<u32> {
+    let mut bytes = [0; 4];
+    getrandom(&mut bytes, GetRandomFlags::INSECURE)?;
+    Ok(u32::from_ne_bytes(bytes))
 }
 
 fn pid(pid: nix::unistd::Pid) -> Result<Pid, RunError> {
@@ -167,7 +198,7 @@ fn pid(pid: nix::unistd::Pid) -> Result<Pid, RunError> {
 fn prepare<'recipe>(
     recipe: &'recipe Recipe,
     mut call: Call,
-    terminal: Option<Terminal>,
+    (terminal, limits): (Option<Terminal>, Raised),
     words: &[Vec<u8>],
     env: &BTreeMap<Vec<u8>, Vec<u8>>,
     cwd: &[u8],
@@ -187,6 +218,7 @@ fn prepare<'recipe>(
         recipe,
         call,
         terminal,
+        limits,
     })
 }
 

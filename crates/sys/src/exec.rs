@@ -132,7 +132,7 @@ impl Descriptors {
 }
 
 /// Closes all descriptors but those of a program, by their numbers, and one more: no name in `/proc/self/fd` leads to
-/// them then.
+/// them then. It allocates, so it is for the child of a process that has one thread.
 pub fn close_others(numbers: impl Iterator<Item = RawFd>, kept: RawFd) {
     let mut stay: Vec<RawFd> = numbers.chain([kept]).collect();
     stay.sort_unstable();
