@@ -15,7 +15,8 @@ pub(crate) fn bring_up() -> Result<(), RunError> {
     for (place, byte) in request.ifr_name.iter_mut().zip(b"lo") {
         *place = libc::c_char::from_ne_bytes([*byte]);
     }
-    request.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as libc::c_short;
+    request.ifr_ifru.ifru_flags =
+        libc::c_short::try_from(libc::IFF_UP | libc::IFF_RUNNING).unwrap_or_default();
     // SAFETY: the request reads one such structure, which lives through the call.
     let result = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request) };
     if result < 0 {
