@@ -3,18 +3,41 @@
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use anyhow::{Context as _, Result};
-use flake_testkit::{processes, rounds};
+use anyhow::{Context as _, Result, ensure};
+use flake_testkit::{Call, processes, rounds};
 use nix::sys::signal::Signal;
 
 use crate::scene::{Case, Scene};
 
-pub(crate) const CASES: &[Case] = &[Case { name: "torture_ended_at_any_moment", run: ended }];
+pub(crate) const CASES: &[Case] = &[
+    Case { name: "torture_ended_at_any_moment", run: ended },
+    Case { name: "torture_stopped_at_any_moment", run: stopped },
+];
 
 const ROUNDS: u32 = 8;
 /// A launch takes about that long; the app then sleeps.
 const SPAN: Duration = Duration::from_millis(400);
 const SIGNALS: [Signal; 4] = [Signal::SIGKILL, Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP];
+
+/// The first part of a launch, in which there is no command yet that could be stopped.
+const START: Duration = Duration::from_millis(8);
+
+/// A stop comes to the group of a job at any moment: the job stops, and goes on when it is continued.
+fn stopped(scene: &Scene<'_>) -> Result<()> {
+    let rounds = rounds(ROUNDS);
+    for round in 0..rounds {
+        let moment = START / rounds * round;
+        let script = format!(
+            r#"exec 2>/dev/null; set -m; "$APP" sh -c 'exit 7' & job=$!; sleep {}; kill -TSTP -- "-$job"
+            sleep 0.1; kill -CONT -- "-$job"; wait "$job"; code=$?
+            while kill -0 "$job"; do kill -CONT -- "-$job"; wait "$job"; code=$?; done; echo "status $code""#,
+            moment.as_secs_f64()
+        );
+        let outcome = Call::new(scene.subject.script(&script)).run()?;
+        ensure!(outcome.out() == "status 7\n", "{moment:?} after the start: {outcome}");
+    }
+    Ok(())
+}
 
 fn ended(scene: &Scene<'_>) -> Result<()> {
     let rounds = rounds(ROUNDS);

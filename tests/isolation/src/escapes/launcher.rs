@@ -59,8 +59,15 @@ const fn own(name: &'static str, entries: &'static [(&'static str, Entry)]) -> T
     Tree { name, entries, target: "/bin/own", ..Tree::PLAIN }
 }
 
+/// An interpreter whose name is longer than the kernel reads.
+const LONG: &[u8] = &{
+    let mut line = [b'a'; 300];
+    (line[0], line[1], line[2]) = (b'#', b'!', b'/');
+    line
+};
+
 /// Programs that are the launcher itself, while it is not yet the program.
-const OWN: [Tree; 5] = [
+const OWN: [Tree; 7] = [
     own("own-link", &[("bin/own", Entry::Link("/proc/self/exe"))]),
     own("own-script", &[("bin/own", Entry::File(0o755, 0, b"#!/proc/self/exe\n"))]),
     own(
@@ -74,6 +81,15 @@ const OWN: [Tree; 5] = [
     own(
         "own-shell",
         &[("bin/own", Entry::File(0o755, 0, b"echo\n")), ("bin/sh", Entry::Link("/proc/self/exe"))],
+    ),
+    // What looks like a program and is none, which the kernel leaves to the shell.
+    own(
+        "own-no-program",
+        &[("bin/own", Entry::File(0o755, 0, b"\x7fELFjunk")), ("bin/sh", Entry::Link("/proc/self/exe"))],
+    ),
+    own(
+        "own-long-line",
+        &[("bin/own", Entry::File(0o755, 0, LONG)), ("bin/sh", Entry::Link("/proc/self/exe"))],
     ),
     own("own-number", &[("bin/own", Entry::File(0o755, 0, b"#!/proc/self/fd/8/bin/true\n"))]),
 ];

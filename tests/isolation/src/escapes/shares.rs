@@ -13,6 +13,8 @@ use crate::{PROBE, Tree};
 pub(super) const CASES: &[Case] = &[
     ("what_is_shared_for_reading_is_not_written", read_only),
     ("volumes_for_reading_are_not_written", read_only_volume),
+    ("a_share_of_the_state_shows_no_root", state),
+    ("a_share_is_not_led_over_proc", over_proc),
     ("programs_in_a_share_give_no_rights", setuid),
     ("attributes_of_a_shared_file_stay", attributes),
 ];
@@ -95,4 +97,32 @@ fn attributes(ground: &Ground<'_>) -> Result<()> {
     refused(&ground.way.attempt(&app, &["flags", &file])?, &["flags.set"])?;
     fs::write(&file, "as ever\n")?;
     has(&folder.join("file"), "as ever\n")
+}
+
+/// The root is put together over a folder of the state; a volume that the folder is in was taken before.
+fn state(ground: &Ground<'_>) -> Result<()> {
+    let folder = match ground.is_root() {
+        true => "/var/lib/flakes".into(),
+        false => ground.way.user.home().join(".local/state/flakes"),
+    };
+    // It is there once there is a plan.
+    ground.shell("true")?;
+    let option = format!("\\--volume {}:/state", folder.display());
+    let app = ground.way.flake(ground.host, &Tree::PLAIN, "escape-state", &["--opt", &option])?;
+    let outcome =
+        ground.way.call(&app, &["sh", "-c", "ls /state/plans; ls /state/plans/* | grep -c proc"])?;
+    let seen = outcome.out();
+    let names: Vec<&str> = seen.lines().collect();
+    ensure!(names.iter().any(|name| name.contains("escape-state")), "no plans are seen: {outcome}");
+    ensure!(!names.iter().any(|name| matches!(*name, "root" | "upper" | "work" | "files")), "{outcome}");
+    Ok(())
+}
+
+/// By a link of the image's, which podman refuses as well.
+fn over_proc(ground: &Ground<'_>) -> Result<()> {
+    const LED: Tree = Tree { name: "led", entries: &[("srv", crate::Entry::Link("/proc"))], ..Tree::PLAIN };
+    let app = ground.way.flake(ground.host, &LED, "escape-led", &["--share", "/srv", "--as-image"])?;
+    let outcome = ground.way.call(&app, &["true"])?;
+    ensure!(outcome.code == Some(125) && outcome.err().contains("/srv"), "{outcome}");
+    Ok(())
 }
