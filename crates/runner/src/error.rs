@@ -11,8 +11,8 @@ pub enum RunError {
     /// A layer of the image is not there any more. Nothing has happened yet: another plan can be tried.
     #[error("layer {} of the image is gone", .0.display())]
     LayerMissing(PathBuf),
-    /// A path that is shared is not there any more, such as that of a volume. As above.
-    #[error("{}, which is shared, is gone", .0.display())]
+    /// A path that is shared is not there any more, such as that of a volume, or is not what it was. As above.
+    #[error("{}, which is shared, is gone or another", .0.display())]
     ShareMissing(PathBuf),
     /// The AppArmor profile is not loaded, as after a start of the host, before podman has loaded it. As above.
     #[error("the apparmor profile {0} is not loaded")]

@@ -4,7 +4,7 @@ use crate::error::{RunError, on};
 use crate::filesystem::{self, MountOption};
 use crate::memory;
 use crate::mountpoint::{Kind, Links, file_type, find_or_make};
-use flake_plan::{Mount, MountFlags, MountKind};
+use flake_plan::{Entry, EntryKind, Mount, MountFlags, MountKind, Recipe};
 use rustix::fs::{CWD, FileType, Mode, OFlags, fstatfs, openat, stat, statfs};
 use rustix::io::Errno;
 use std::fs::File;
@@ -43,12 +43,20 @@ impl Ready {
     }
 }
 
-/// Whether all is there that is shared, as far as this user can tell.
-pub(crate) fn check(mounts: &[Mount]) -> Result<(), RunError> {
-    for mount in mounts {
-        if let MountKind::Bind { source, .. } = &mount.kind
-            && let Err(Errno::NOENT | Errno::NOTDIR) = stat(source)
-        {
+/// Whether all is there that is shared, and is what it was, as far as this user can tell: a folder is not mounted
+/// where there is a place for a file.
+pub(crate) fn check(recipe: &Recipe) -> Result<(), RunError> {
+    for mount in &recipe.mounts {
+        let MountKind::Bind { source, .. } = &mount.kind else { continue };
+        let is_folder = match stat(source) {
+            Ok(stat) => FileType::from_raw_mode(stat.st_mode) == FileType::Directory,
+            Err(Errno::NOENT | Errno::NOTDIR) => return Err(RunError::ShareMissing(source.clone())),
+            Err(_) => continue,
+        };
+        let place = mount.destination.strip_prefix("/").unwrap_or(&mount.destination);
+        let is_other =
+            |entry: &&Entry| entry.path == place && is_folder != matches!(entry.kind, EntryKind::Folder);
+        if recipe.upper.iter().any(|entry| is_other(&entry)) {
             return Err(RunError::ShareMissing(source.clone()));
         }
     }

@@ -44,7 +44,7 @@ const STACK: usize = 1 << 20;
 /// [`RunError`]; where [`RunError::is_stale`] nothing has happened.
 pub fn run(recipe: &Recipe, call: Call) -> Result<End, RunError> {
     layers::check(&recipe.layers)?;
-    mounts::check(&recipe.mounts)?;
+    mounts::check(recipe)?;
     if let Some(profile) = recipe.process.apparmor.as_ref().filter(|profile| !confine::has_profile(profile)) {
         return Err(RunError::ProfileMissing(profile.clone()));
     }
