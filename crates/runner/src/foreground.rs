@@ -12,6 +12,7 @@ use rustix::process::{
 };
 use rustix::termios::{tcgetpgrp, tcsetpgrp};
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 /// How long the init may take for an answer, in nanoseconds.
@@ -110,7 +111,7 @@ impl Foreground {
             return;
         }
         // Also where the answer does not count: the init forgets the signal.
-        let went_to_group = self.went_to_group(number);
+        let went_to_group = self.went_to_group(number) || was_overtaken(number);
         let is_the_commands = match number {
             // A terminal that hangs up tells the session's leader alone.
             libc::SIGHUP | libc::SIGCONT if by_kernel => is_session_leader() && !went_to_group,
@@ -184,6 +185,23 @@ impl Foreground {
         if let Some(terminal) = &self.terminal {
             give_back(terminal.as_fd());
         }
+    }
+}
+
+/// Whether a stop came after a continue or the other way round: the kernel takes the first away where it was not taken
+/// yet, as from the init.
+fn was_overtaken(number: i32) -> bool {
+    let opposites: &[i32] = match number {
+        libc::SIGCONT => &[libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU],
+        libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU => &[libc::SIGCONT],
+        _ => return false,
+    };
+    let _ = setpgid(None, Some(getpgrp()));
+    let mut pending = MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: the set is read only where the call has filled it.
+    unsafe {
+        libc::sigpending(pending.as_mut_ptr()) == 0
+            && opposites.iter().any(|opposite| libc::sigismember(pending.as_ptr(), *opposite) == 1)
     }
 }
 

@@ -6,10 +6,10 @@ use crate::filesystem;
 use crate::kernel::is_at_least;
 use crate::upper;
 use flake_plan::{Entry, Layers, MountFlags};
-use rustix::fs::{CWD, Mode, OFlags, mkdirat, open, openat, stat};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, mkdirat, open, openat, stat, statat};
 use rustix::io::Errno;
 use rustix::mount::{FsOpenFlags, MountFlags as OldFlags, fsopen, mount};
-use rustix::process::fchdir;
+use rustix::process::{chdir, fchdir};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -32,13 +32,24 @@ pub(crate) struct Mounted {
 
 /// Whether all layers are there, as far as this user can tell.
 pub(crate) fn check(layers: &Layers) -> Result<(), RunError> {
+    let store = common_folder(&layers.folders);
+    let opened = open(&store, OFlags::PATH | OFlags::CLOEXEC | OFlags::DIRECTORY, Mode::empty());
     for folder in &layers.folders {
+        let found = match &opened {
+            Ok(opened) => statat(opened, within(folder, &store), AtFlags::empty()),
+            Err(_) => stat(folder),
+        };
         // Others are no reason: a layer may belong to the user's other ids, and its folder be closed to this one.
-        if let Err(Errno::NOENT | Errno::NOTDIR) = stat(folder) {
+        if let Err(Errno::NOENT | Errno::NOTDIR) = found {
             return Err(RunError::LayerMissing(folder.clone()));
         }
     }
     Ok(())
+}
+
+/// A layer's name in the folder that most are in: the way from the root costs each time.
+fn within<'a>(folder: &'a Path, store: &Path) -> &'a Path {
+    folder.strip_prefix(store).ok().filter(|name| !name.as_os_str().is_empty()).unwrap_or(folder)
 }
 
 /// Mounts the root over the workshop, whose mount namespace has to be this process' own. The entries of `upper` are
@@ -58,7 +69,7 @@ pub(crate) fn mount_root(layers: &Layers, upper: &[Entry], workshop: &Path) -> R
     let folder = OFlags::PATH | OFlags::CLOEXEC | OFlags::DIRECTORY;
     let open = |name| openat(&memory, name, folder, Mode::empty()).map_err(system("open a folder in memory"));
     let files = open(FILES)?;
-    let root = match overlay(layers) {
+    let root = match overlay(layers, &memory) {
         Err(error) if is_old_kernel(&error) => {
             old_overlay(layers, &memory)?;
             open(ROOT)?
@@ -72,12 +83,14 @@ pub(crate) fn mount_root(layers: &Layers, upper: &[Entry], workshop: &Path) -> R
     Ok(Mounted { root, files })
 }
 
-fn overlay(layers: &Layers) -> io::Result<OwnedFd> {
+fn overlay(layers: &Layers, memory: &OwnedFd) -> io::Result<OwnedFd> {
     let context = fsopen("overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    let store = common_folder(&layers.folders);
+    chdir(&store)?;
     // A long path goes by a descriptor, which stays open until the layer is used.
     let mut opened = Vec::new();
     for folder in &layers.folders {
-        let name = match folder.to_str() {
+        let name = match within(folder, &store).to_str() {
             Some(name) if name.len() < MOST_IN_VALUE => name.to_owned(),
             _ => {
                 let layer = open(folder, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
@@ -88,6 +101,7 @@ fn overlay(layers: &Layers) -> io::Result<OwnedFd> {
         };
         filesystem::set(&context, "lowerdir+", Some(&name))?;
     }
+    fchdir(memory)?;
     filesystem::set(&context, "upperdir", Some(UPPER))?;
     filesystem::set(&context, "workdir", Some(WORK))?;
     for (name, value) in &layers.options {
@@ -105,7 +119,7 @@ fn is_old_kernel(error: &io::Error) -> bool {
 fn old_overlay(layers: &Layers, memory: &OwnedFd) -> Result<(), RunError> {
     let store = common_folder(&layers.folders);
     let name = |folder: &PathBuf| {
-        let relative = folder.strip_prefix(&store).unwrap_or(folder);
+        let relative = within(folder, &store);
         relative.to_string_lossy().replace('\\', "\\\\").replace(':', "\\:").replace(',', "\\,")
     };
     let lower = layers.folders.iter().map(name).collect::<Vec<_>>().join(":");
@@ -116,7 +130,7 @@ fn old_overlay(layers: &Layers, memory: &OwnedFd) -> Result<(), RunError> {
         options.push_str(name);
         options.extend(value.iter().flat_map(|value| ["=", value]));
     }
-    rustix::process::chdir(&store).map_err(on("enter", &store))?;
+    chdir(&store).map_err(on("enter", &store))?;
     let root = format!("{memory}/{ROOT}");
     let options = std::ffi::CString::new(options).map_err(system("name the layers"))?;
     mount("overlay", &root, "overlay", OldFlags::NODEV, options.as_c_str())
@@ -131,9 +145,10 @@ fn common_folder(folders: &[PathBuf]) -> PathBuf {
 }
 
 fn failed(layers: &Layers, source: io::Error) -> RunError {
-    let missing = layers.folders.iter().find(|folder| {
-        matches!(rustix::fs::statat(CWD, *folder, rustix::fs::AtFlags::empty()), Err(Errno::NOENT))
-    });
+    let missing = layers
+        .folders
+        .iter()
+        .find(|folder| matches!(statat(CWD, *folder, AtFlags::empty()), Err(Errno::NOENT)));
     match missing {
         Some(folder) => RunError::Path { what: "use the image's layer", path: folder.clone(), source },
         None => RunError::System { what: "put the image's layers together", source },
