@@ -35,11 +35,15 @@ pub(crate) fn demo() -> Result<()> {
 }
 
 /// Folders that registering makes, the innermost first.
-const FOLDERS: [&str; 5] = [
+const FOLDERS: [&str; 9] = [
     "/usr/share/flakes/images",
     "/usr/share/flakes",
+    "/var/lib/flakes/pins",
+    "/var/lib/flakes/plans",
     "/var/lib/flakes",
     "~/.config/flakes",
+    "~/.local/state/flakes/pins",
+    "~/.local/state/flakes/plans",
     "~/.local/state/flakes",
 ];
 

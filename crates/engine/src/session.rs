@@ -11,7 +11,7 @@ mod screen;
 mod streams;
 
 pub use error::SessionError;
-pub use request::{Surroundings, account, exec};
+pub use request::{Surroundings, account, exec, ids};
 pub use streams::{Files, Relays, StreamError, Streams};
 
 use crate::start::{Outcome, Started, Starter};

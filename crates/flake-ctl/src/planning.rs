@@ -63,10 +63,9 @@ impl<'a> Planning<'a> {
         if let (None, Some(reason)) = (gap::missing_part(flake), straight::why_not(flake, self.caller)) {
             return Ok(Outcome::Fixed(reason));
         }
-        let uid = rustix::process::geteuid().as_raw();
-        match Plan::read(&self.file(), uid) {
-            Ok(plan) if plan.uid == uid && self.is_good(&plan) => Ok(Outcome::Planned(Box::new(plan))),
-            _ => self.renew(),
+        match self.read() {
+            Some(plan) => Ok(Outcome::Planned(Box::new(plan))),
+            None => self.renew(),
         }
     }
 
@@ -110,8 +109,7 @@ impl<'a> Planning<'a> {
         let _lock =
             lock.map_err(|error| Failure::system(&format!("cannot lock {}", folder.display()), &error))?;
         if identity(&file) != found
-            && let Ok(plan) = Plan::read(&file, rustix::process::geteuid().as_raw())
-            && self.is_good(&plan)
+            && let Some(plan) = self.read()
         {
             return Ok(Outcome::Planned(Box::new(plan)));
         }
@@ -183,13 +181,12 @@ impl<'a> Planning<'a> {
         loaded.sources.iter().chain(settings).cloned().chain(looked_at).collect()
     }
 
-    /// Whether a plan would do for a call now.
-    fn is_good(&self, plan: &Plan) -> bool {
-        let words = || {
-            let launch = self.launch().ok()?;
-            created(&launch, rustix::process::geteuid().is_root()).ok()
-        };
-        plan.basis.is_unchanged() && words().is_some_and(|words| words == plan.words)
+    /// The plan that is there, if it would do for a call now.
+    fn read(&self) -> Option<Plan> {
+        let uid = rustix::process::geteuid();
+        let plan = Plan::read(&self.file(), uid.as_raw()).ok()?;
+        let words = created(&self.launch().ok()?, uid.is_root()).ok()?;
+        plan.is_good_for(uid.as_raw(), &words).then_some(plan)
     }
 }
 

@@ -3,18 +3,18 @@
 use crate::ending::{Ending, Refusal};
 use crate::relaying::{self, Relaying};
 use crate::{install, run};
-use flake_core::launch::{Identity, Launch};
+use flake_core::launch::Launch;
 use flake_core::place::{Places, Scope};
 use flake_core::registry::Registration;
 use flake_engine::podman::created;
-use flake_engine::session::{Files, Streams, Surroundings, account};
+use flake_engine::session::{Files, Streams, Surroundings, account, ids};
 use flake_plan::{Plan, Recipe, Way};
 use flake_runner::{Bind, Call, End, RunError, Words};
 use flake_schema::Target;
 use flake_sys::reason::reason;
 use flake_sys::{inherited, interrupt, spawn};
 use flake_tools::show;
-use flake_wire::{Ids, Source};
+use flake_wire::Source;
 use rustix::io::fcntl_dupfd_cloexec;
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
@@ -78,9 +78,7 @@ struct Planned<'launch> {
 impl Planned<'_> {
     /// The plan, if it is good for this launch.
     fn read(&self) -> Option<Plan> {
-        let plan = Plan::read(&self.file, self.uid).ok()?;
-        let is_good = plan.uid == self.uid && plan.words == self.words && plan.basis.is_unchanged();
-        is_good.then_some(plan)
+        Plan::read(&self.file, self.uid).ok().filter(|plan| plan.is_good_for(self.uid, &self.words))
     }
 
     /// Has the management command make the plan anew. What it cannot do, the agent's way will say. Gives the signal
@@ -141,10 +139,6 @@ impl Planned<'_> {
             workshop: self.file.parent().map(PathBuf::from).unwrap_or_default(),
         })
     }
-}
-
-fn ids(identity: &Identity) -> Ids {
-    Ids { uid: identity.uid, gid: identity.gid, groups: vec![identity.gid] }
 }
 
 /// The descriptors by their numbers: the terminal goes as it is, as the others do.

@@ -12,7 +12,7 @@ use std::path::Path;
 
 /// The release that made a plan; another one makes its own. The number counts the changes of the format within a
 /// release.
-const VERSION: &str = concat!("flake-plan ", env!("CARGO_PKG_VERSION"), " 3\n");
+const VERSION: &str = concat!("flake-plan ", env!("CARGO_PKG_VERSION"), " 4\n");
 /// More than any plan has, in bytes.
 const MOST: u64 = 4 << 20;
 /// The length of the sum at the end, in bytes.
@@ -107,6 +107,12 @@ impl Plan {
             WayHead::Agent { reason } => Some(reason),
         };
         Ok(Summary { uid: head.uid, reason })
+    }
+
+    /// Whether it is good for a call of this user that comes to these words, now.
+    #[must_use]
+    pub fn is_good_for(&self, uid: u32, words: &[OsString]) -> bool {
+        self.uid == uid && self.words == words && self.basis.is_unchanged()
     }
 
     /// Writes a plan in place of the one that is there.

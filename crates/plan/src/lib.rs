@@ -12,7 +12,7 @@ mod upper;
 pub use basis::Basis;
 pub use file::{Plan, PlanError, Summary, Way};
 pub use recipe::{
-    Capabilities, Device, Hostname, IdMap, Layers, Mount, MountFlags, MountKind, Namespaces, Process, Recipe,
-    Rlimit, Seccomp, Sysctl, UserSpace,
+    Capabilities, Device, IdMap, Layers, Mount, MountFlags, MountKind, Namespaces, Process, Recipe, Rlimit,
+    Seccomp, Sysctl, UserSpace,
 };
 pub use upper::{Entry, EntryKind};

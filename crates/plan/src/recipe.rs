@@ -18,8 +18,8 @@ pub struct Recipe {
     pub user: UserSpace,
     /// What is apart from the host, besides the mounts and the processes.
     pub namespaces: Namespaces,
-    /// The host name inside.
-    pub hostname: Hostname,
+    /// The host name inside; absent: left as it is.
+    pub hostname: Option<String>,
     /// The mounts, in the order in which they are made.
     pub mounts: Vec<Mount>,
     /// Device files in `/dev`.
@@ -85,15 +85,6 @@ pub struct Namespaces {
     pub cgroup: bool,
     /// A network with nothing but the loopback device, which is up.
     pub network: bool,
-}
-
-/// The host name inside.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Hostname {
-    /// Left as it is.
-    Unset,
-    /// This one.
-    Name(String),
 }
 
 /// One mount.

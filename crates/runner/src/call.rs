@@ -29,7 +29,7 @@ pub struct Call {
     pub blocked: SignalSet,
     /// The command's descriptors and their numbers.
     pub descriptors: Vec<(u16, OwnedFd)>,
-    /// An empty folder of this user's, over which the root is put together where nobody else sees it.
+    /// A folder of this user's that nothing inside needs, over which the root is put together where nobody else sees it.
     pub workshop: PathBuf,
 }
 

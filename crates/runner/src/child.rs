@@ -6,7 +6,7 @@ use crate::terminal::Terminal;
 use crate::{confine, hierarchy, keyring, own_program, privileges, root, stops};
 use flake_inside::account;
 use flake_plan::Recipe;
-use flake_sys::exec::{Descriptors, Program, close_others, park, reset_signals};
+use flake_sys::exec::{Descriptors, Program, close_others, last_error, park, reset_signals};
 use flake_sys::signals::set_mask;
 use flake_sys::spawn::{SpawnError, Stage};
 use nix::libc;
@@ -92,7 +92,7 @@ fn become_command(
     if let Some(account) = &call.account {
         account::make(account);
     }
-    own_program::check(&prepared.cwd, prepared.program.candidates())
+    own_program::check(&prepared.cwd, prepared.program.executed())
         .map_err(|error| (Stage::Execute, error))?;
     if recipe.confines_programs {
         hierarchy::restrict_programs();
@@ -126,8 +126,4 @@ fn become_command(
     stops::note(call.ignored);
     set_mask(call.blocked).map_err(|error| (Stage::Process, error.raw_os_error().unwrap_or(libc::EIO)))?;
     Err((Stage::Execute, prepared.program.execute()))
-}
-
-pub(crate) fn last_error() -> Errno {
-    io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)
 }

@@ -1,9 +1,10 @@
 //! What the command may ask of the kernel: seccomp(2) filters and the AppArmor profile. All of it for the calling
 //! process, between fork and exec.
 
-use crate::child::{Errno, last_error};
-use crate::mounts::PROC;
+use crate::child::Errno;
+use crate::filesystem::{self, PROC};
 use flake_plan::Seccomp;
+use flake_sys::exec::last_error;
 use nix::libc;
 use std::fs::File;
 use std::io::{self, Write};
@@ -60,10 +61,8 @@ pub(crate) fn change_profile(profile: &str) -> Result<(), Errno> {
 /// Writes to one of the kernel's own files: something else that is there would take anything.
 fn write(path: &str, text: &[u8]) -> io::Result<()> {
     let mut file = File::options().write(true).open(path)?;
-    let kind = rustix::fs::fstatfs(&file)?.f_type;
-    if u64::try_from(kind).is_ok_and(|kind| kind == PROC) {
-        file.write_all(text)
-    } else {
-        Err(io::ErrorKind::NotFound.into())
+    match filesystem::kind(&rustix::fs::fstatfs(&file)?) {
+        PROC => file.write_all(text),
+        _ => Err(io::ErrorKind::NotFound.into()),
     }
 }

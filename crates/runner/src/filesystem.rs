@@ -3,7 +3,7 @@
 
 use flake_plan::MountFlags;
 use nix::libc;
-use rustix::fs::AtFlags;
+use rustix::fs::{AtFlags, StatFs};
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags, fsconfig_create,
     fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen, move_mount, open_tree,
@@ -11,6 +11,16 @@ use rustix::mount::{
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::Path;
+
+/// Types of file systems (statfs(2)): the processes, the kernel's objects, the control groups of version 2.
+pub(crate) const PROC: u64 = 0x9fa0;
+pub(crate) const SYS: u64 = 0x6265_6572;
+pub(crate) const CGROUP2: u64 = 0x6367_7270;
+
+/// The type of a file system.
+pub(crate) fn kind(stat: &StatFs) -> u64 {
+    u64::try_from(stat.f_type).unwrap_or(0)
+}
 
 /// A mount option with its value, if it has one.
 pub(crate) type MountOption = (String, Option<String>);

@@ -5,7 +5,6 @@ use flake_sys::inherited;
 use flake_sys::signals::{self, Received, SignalFd, SignalSet, is_stop};
 use nix::libc;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{FileType, fstat};
 use rustix::io::{Errno, read};
 use rustix::process::{
     Pid, Signal, WaitOptions, WaitStatus, getpgid, getpgrp, getpid, getsid, setpgid, waitpid,
@@ -13,7 +12,7 @@ use rustix::process::{
 use rustix::termios::{tcgetpgrp, tcsetpgrp};
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 /// How long the init may take for an answer, in nanoseconds.
 const PATIENCE: i64 = 50_000_000;
@@ -71,17 +70,9 @@ impl Foreground {
     }
 
     /// The command runs: whoever reads its output or writes its input is to see when *it* closes them.
-    /// Files and devices stay, since nobody can tell that they are still open here.
     pub(crate) fn let_go(&self) {
         for number in &self.passed {
-            let is_seen = inherited::open(*number).and_then(|open| fstat(open).ok()).is_some_and(|stat| {
-                matches!(FileType::from_raw_mode(stat.st_mode), FileType::Fifo | FileType::Socket)
-            });
-            if is_seen {
-                // SAFETY: both are open; to replace what a number leads to at once leaves no moment in which another
-                // descriptor could take it.
-                unsafe { libc::dup2(self.null.as_raw_fd(), i32::from(*number)) };
-            }
+            inherited::release_to(*number, self.null.as_fd());
         }
     }
 

@@ -1,7 +1,8 @@
 //! The session keyring (session-keyring(7)): the command has one of its own, as under every OCI runtime, so that the
 //! keys of the caller's session are not its.
 
-use crate::child::{Errno, last_error};
+use crate::child::Errno;
+use flake_sys::exec::last_error;
 use nix::libc;
 use std::thread::sleep;
 use std::time::Duration;

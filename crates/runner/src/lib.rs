@@ -3,8 +3,7 @@
 //!
 //! This process enters the namespaces itself and stays the command's parent, so the command is in the caller's
 //! session, process group and terminal as any other program is. Only the processes inside have a namespace of their
-//! own, whose first process reaps and is the thread that all of it hangs on: it dies with this process, and with it
-//! everything inside.
+//! own, whose first process reaps; it dies with this process, and with it everything inside.
 
 #![allow(unsafe_code)]
 

@@ -1,7 +1,7 @@
 //! The mounts of a recipe.
 
 use crate::error::{RunError, on};
-use crate::filesystem::{self, MountOption};
+use crate::filesystem::{self, CGROUP2, MountOption, PROC, SYS};
 use crate::memory;
 use crate::mountpoint::{Kind, Links, file_type, find_or_make};
 use flake_plan::{Entry, EntryKind, Mount, MountFlags, MountKind, Recipe};
@@ -12,11 +12,6 @@ use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-/// `CGROUP2_SUPER_MAGIC` of statfs(2).
-const CGROUP2: u64 = 0x6367_7270;
-/// `PROC_SUPER_MAGIC` and `SYSFS_MAGIC`.
-pub(crate) const PROC: u64 = 0x9fa0;
-const SYS: u64 = 0x6265_6572;
 const CGROUPS: &str = "/sys/fs/cgroup";
 
 /// A mount that is made, to be attached in the root.
@@ -103,9 +98,7 @@ fn without_new_instance(options: &[MountOption]) -> Vec<MountOption> {
 /// What the hierarchy shows of the namespace. On a host with version 1 the controllers of the caller's groups would
 /// be of no use: the folder is empty.
 fn cgroup(flags: MountFlags) -> io::Result<OwnedFd> {
-    let is_unified =
-        statfs(CGROUPS).is_ok_and(|stat| u64::try_from(stat.f_type).is_ok_and(|kind| kind == CGROUP2));
-    if !is_unified {
+    if !statfs(CGROUPS).is_ok_and(|stat| filesystem::kind(&stat) == CGROUP2) {
         return filesystem::new("tmpfs", &[("mode".into(), Some("0755".into()))], flags);
     }
     match filesystem::new("cgroup2", &[], flags) {
@@ -121,7 +114,7 @@ fn cgroup(flags: MountFlags) -> io::Result<OwnedFd> {
 
 /// Whether the image leads a path that does not say so to the kernel's own files.
 fn is_kernels(place: &OwnedFd, path: &Path) -> bool {
-    let kind = fstatfs(place).map_or(0, |stat| u64::try_from(stat.f_type).unwrap_or(0));
+    let kind = fstatfs(place).map_or(0, |stat| filesystem::kind(&stat));
     kind == PROC || kind == SYS && !path.starts_with("/sys")
 }
 

@@ -16,7 +16,6 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 const DEEPEST: u32 = 6;
 /// As much of a file as the kernel looks at, in bytes (`BINPRM_BUF_SIZE`).
 const HEAD: usize = 256;
-const SHELL: &CStr = c"/bin/sh";
 
 /// Whether the programs may be executed in a folder, whichever of them is there.
 ///
@@ -28,8 +27,7 @@ pub(crate) fn check<'a>(folder: &CStr, programs: impl IntoIterator<Item = &'a CS
         folder => folder.ok(),
     };
     let folder = folder.as_ref().map_or(CWD, AsFd::as_fd);
-    // The kernel may find no format in what looks like one, and then the shell is executed.
-    programs.into_iter().chain([SHELL]).try_for_each(|program| follow(folder, program.to_bytes(), 0))
+    programs.into_iter().try_for_each(|program| follow(folder, program.to_bytes(), 0))
 }
 
 fn resolve(folder: BorrowedFd<'_>, path: &[u8], flags: OFlags) -> Result<OwnedFd, Error> {

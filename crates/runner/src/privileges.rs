@@ -122,5 +122,5 @@ pub(crate) fn renounce() -> Result<(), Errno> {
 }
 
 fn check(result: i32) -> Result<(), Errno> {
-    if result < 0 { Err(crate::child::last_error()) } else { Ok(()) }
+    if result < 0 { Err(flake_sys::exec::last_error()) } else { Ok(()) }
 }

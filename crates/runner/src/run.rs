@@ -9,7 +9,7 @@ use crate::privileges::Raised;
 use crate::terminal::Terminal;
 use crate::{confine, layers, mounts, network, stops, user_namespace};
 use flake_inside::program;
-use flake_plan::{Hostname, Process, Recipe};
+use flake_plan::{Process, Recipe};
 use flake_sys::exec::{Descriptors, Program};
 use flake_sys::signals::{self, SignalFd};
 use flake_wire::{Failure, FailureKind};
@@ -61,7 +61,7 @@ pub fn run(recipe: &Recipe, call: Call) -> Result<End, RunError> {
     if recipe.namespaces.network {
         network::bring_up()?;
     }
-    if let Hostname::Name(name) = &recipe.hostname {
+    if let Some(name) = &recipe.hostname {
         sethostname(name.as_bytes()).map_err(system("set the host name"))?;
     }
     let own = Own { signals, null, terminal, in_front, limits };

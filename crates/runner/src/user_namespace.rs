@@ -3,12 +3,13 @@
 use crate::error::{RunError, system};
 use crate::idmap;
 use flake_plan::{IdMap, UserSpace};
+use flake_sys::helper;
 use flake_sys::reason::reason;
-use nix::unistd::{ForkResult, fork, setfsgid, setfsuid};
+use nix::unistd::{setfsgid, setfsuid};
 use rustix::fs::{Mode, OFlags, open, openat};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
-use rustix::process::{DumpableBehavior, WaitOptions, set_dumpable_behavior, waitpid};
+use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -66,36 +67,32 @@ fn read(file: File) -> io::Result<String> {
 fn make(maps: &Maps, map: fn(u32, &Maps) -> Result<(), String>) -> Result<(), RunError> {
     let pipe = || pipe_with(PipeFlags::CLOEXEC).map_err(system("make a pipe"));
     let ((made, makes), (said, says)) = (pipe()?, pipe()?);
+    let (mut makes, mut said) = (Some(makes), Some(said));
     let own = std::process::id();
-    // SAFETY: this process has one thread; the child ends without returning.
-    let helper = match unsafe { fork() }.map_err(system("start a process"))? {
-        ForkResult::Parent { child } => child,
-        ForkResult::Child => {
-            drop((makes, said));
-            // Nothing is mapped before the namespace is there, and nothing at all when it is not.
-            let is_made = File::from(made).read(&mut [0]).is_ok_and(|count| count == 1);
-            let result = if is_made { map(own, maps) } else { Ok(()) };
-            let failed = result.is_err();
-            if let Err(text) = result {
-                let _ = File::from(says).write_all(text.as_bytes());
-            }
-            // SAFETY: ends this process, whose memory is a copy, without running anything of its parent's.
-            unsafe { nix::libc::_exit(i32::from(failed)) }
+    let helper = helper::start(|| {
+        // The ends of this process' parent.
+        (makes, said) = (None, None);
+        // Nothing is mapped before the namespace is there, and nothing at all when it is not.
+        let is_made = File::from(made).read(&mut [0]).is_ok_and(|count| count == 1);
+        let result = if is_made { map(own, maps) } else { Ok(()) };
+        let failed = u8::from(result.is_err());
+        if let Err(text) = result {
+            let _ = File::from(says).write_all(text.as_bytes());
         }
-    };
-    drop((made, says));
+        failed
+    })
+    .map_err(system("start a process"))?;
     // SAFETY: the process has one thread and no other that it shares anything with.
     let unshared = unsafe { unshare_unsafe(UnshareFlags::NEWUSER) };
     if unshared.is_ok() {
         // Else the maps belong to the host's root.
         set_dumpable_behavior(DumpableBehavior::Dumpable).map_err(system("stay open to the helper"))?;
-        let _ = File::from(makes).write_all(&[1]);
-    } else {
-        drop(makes);
+        let _ = makes.take().map(|makes| File::from(makes).write_all(&[1]));
     }
+    drop(makes);
     let mut text = String::new();
-    let _ = File::from(said).take(MOST).read_to_string(&mut text);
-    let status = wait(helper.as_raw());
+    let _ = said.map(|said| File::from(said).take(MOST).read_to_string(&mut text));
+    let status = helper.finish().map_err(system("wait for a process"))?;
     match unshared {
         Err(error @ (Errno::PERM | Errno::NOSPC | Errno::USERS)) => {
             return Err(RunError::NoUserNamespace(error.into()));
@@ -107,17 +104,6 @@ fn make(maps: &Maps, map: fn(u32, &Maps) -> Result<(), String>) -> Result<(), Ru
     }
     let said = if text.is_empty() { "no reason was given".to_owned() } else { text.trim().to_owned() };
     Err(RunError::Map { said })
-}
-
-fn wait(pid: i32) -> Option<i32> {
-    let pid = rustix::process::Pid::from_raw(pid)?;
-    loop {
-        match waitpid(Some(pid), WaitOptions::empty()) {
-            Ok(status) => return status.and_then(|(_, status)| status.exit_status()),
-            Err(Errno::INTR) => {}
-            Err(_) => return None,
-        }
-    }
 }
 
 /// By the programs that may use a user's subordinate ids, both at once.

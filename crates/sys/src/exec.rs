@@ -36,9 +36,9 @@ impl Program {
         Ok(Self { candidates, argv, script_argv, env: pointers(&env), _words: (words, env) })
     }
 
-    /// The paths that are tried.
-    pub fn candidates(&self) -> impl Iterator<Item = &CStr> {
-        self.candidates.iter().map(CString::as_c_str)
+    /// All that may be executed: the paths that are tried, and the shell, which is for what has no format.
+    pub fn executed(&self) -> impl Iterator<Item = &CStr> {
+        self.candidates.iter().map(CString::as_c_str).chain([SHELL])
     }
 
     /// Becomes the program; comes back with the error number that decides.
@@ -191,6 +191,8 @@ pub fn park(descriptor: RawFd, above: RawFd) -> Result<RawFd, i32> {
     if parked < 0 { Err(last_error()) } else { Ok(parked) }
 }
 
-fn last_error() -> i32 {
+/// The number of the last error.
+#[must_use]
+pub fn last_error() -> i32 {
     io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)
 }

@@ -5,7 +5,7 @@ use crate::signals::SignalSet;
 use nix::libc;
 use rustix::fs::FileType;
 use std::mem::MaybeUninit;
-use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
@@ -63,15 +63,20 @@ pub fn open(number: u16) -> Option<BorrowedFd<'static>> {
 /// Lets go of an inherited pipe or socket, so that only others hold it: what it led to is closed, its
 /// number leads to /dev/null. Files and devices stay, since nobody can tell that they are still open here.
 pub fn release(number: u16) {
+    if let Ok(null) = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null") {
+        release_to(number, null.as_fd());
+    }
+}
+
+/// The same with a /dev/null that was opened before, for a process whose root is not to be trusted.
+pub fn release_to(number: u16, null: BorrowedFd<'_>) {
     let Some(inherited) = open(number) else { return };
     let kind = rustix::fs::fstat(inherited).map(|stat| FileType::from_raw_mode(stat.st_mode));
-    if !matches!(kind, Ok(FileType::Fifo | FileType::Socket)) {
-        return;
+    if matches!(kind, Ok(FileType::Fifo | FileType::Socket)) {
+        // SAFETY: both are open; replacing what a number leads to at once leaves no moment in which another
+        // descriptor could take it.
+        unsafe { libc::dup2(null.as_raw_fd(), i32::from(number)) };
     }
-    let Ok(null) = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null") else { return };
-    // SAFETY: both are open; replacing what a number leads to at once leaves no moment in which another
-    // descriptor could take it.
-    unsafe { libc::dup2(std::os::fd::AsRawFd::as_raw_fd(&null), i32::from(number)) };
 }
 
 extern "C" fn record() {

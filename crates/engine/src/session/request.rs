@@ -41,11 +41,7 @@ pub fn exec(launch: &Launch, becomes: bool, streams: &Streams, surroundings: &Su
             .map(|(name, value)| (name.clone().into_vec(), value.clone().into_vec()))
             .collect(),
         cwd: launch.workdir.as_ref().map(|path| path.as_os_str().as_bytes().to_vec()),
-        user: identity.map(|identity| Ids {
-            uid: identity.uid,
-            gid: identity.gid,
-            groups: vec![identity.gid],
-        }),
+        user: identity.map(ids),
         account: identity.map(account),
         umask: Some(launch.umask),
         ignored: surroundings.ignored.bits(),
@@ -54,6 +50,12 @@ pub fn exec(launch: &Launch, becomes: bool, streams: &Streams, surroundings: &Su
         terminal: streams.window,
         modes: streams.modes.clone(),
     }
+}
+
+/// The ids that an identity has inside.
+#[must_use]
+pub fn ids(identity: &Identity) -> Ids {
+    Ids { uid: identity.uid, gid: identity.gid, groups: vec![identity.gid] }
 }
 
 /// The account that an identity is inside.

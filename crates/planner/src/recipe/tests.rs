@@ -2,7 +2,7 @@
 //! with the caller's ids and a root that cannot be written to.
 
 use super::*;
-use flake_plan::{EntryKind, Hostname, MountKind, UserSpace};
+use flake_plan::{EntryKind, MountKind, UserSpace};
 use flake_tools::podman::{HostConfig, Inspection, Own, OwnKind};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -69,7 +69,7 @@ fn said(pointer: &str, value: Value) -> String {
 fn roots_is_what_podman_says() {
     let recipe = made(&captured(ROOT));
     assert_eq!(recipe.user, UserSpace::Host);
-    assert_eq!(recipe.hostname, Hostname::Name("scratch".into()));
+    assert_eq!(recipe.hostname.as_deref(), Some("scratch"));
     assert_eq!(recipe.layers.folders, [PathBuf::from("/var/lib/containers/storage/overlay/l/TOP")]);
     assert_eq!(
         (recipe.process.entrypoint.len(), recipe.process.command.as_slice()),

@@ -1,7 +1,7 @@
 //! Namespaces and what belongs to them: the host name and the kernel's settings.
 
 use crate::error::Reason;
-use flake_plan::{Hostname, Namespaces, Sysctl};
+use flake_plan::{Namespaces, Sysctl};
 use oci_spec::runtime::{LinuxNamespace, LinuxNamespaceType as Kind};
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -54,12 +54,12 @@ pub(crate) fn check_propagation(propagation: Option<&str>) -> Result<(), Reason>
 }
 
 /// The host name, which can only be set in a namespace.
-pub(crate) fn hostname(name: Option<&str>, has_namespace: bool) -> Result<Hostname, Reason> {
+pub(crate) fn hostname(name: Option<&str>, has_namespace: bool) -> Result<Option<String>, Reason> {
     match name.filter(|name| has_namespace && !name.is_empty()) {
-        None => Ok(Hostname::Unset),
+        None => Ok(None),
         // The kernel's bound (sethostname(2)).
         Some(name) if name.len() > 64 => Err("a host name of more than 64 bytes".into()),
-        Some(name) => Ok(Hostname::Name(name.to_owned())),
+        Some(name) => Ok(Some(name.to_owned())),
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::Case;
 use crate::maker::{PLAIN, Wish, plan, recipe};
 use anyhow::{Context, ensure};
-use flake_plan::{EntryKind, Hostname, IdMap, Layers, Mount, MountKind, Recipe, UserSpace};
+use flake_plan::{EntryKind, IdMap, Layers, Mount, MountKind, Recipe, UserSpace};
 use flake_testkit::{ADA, Image, ROOT, ScratchHost};
 use std::path::Path;
 
@@ -62,7 +62,7 @@ fn root_plain(host: &ScratchHost) -> anyhow::Result<()> {
     let recipe = recipe(plan)?;
     check_layers(&recipe.layers)?;
     ensure!(recipe.user == UserSpace::Host && !recipe.is_read_only);
-    ensure!(recipe.hostname == Hostname::Name("scratch".into()), "{:?}", recipe.hostname);
+    ensure!(recipe.hostname.as_deref() == Some("scratch"), "{:?}", recipe.hostname);
     ensure!(recipe.namespaces.ipc && recipe.namespaces.uts && !recipe.namespaces.network);
     ensure!(mount(&recipe, "/sys")?.kind == MountKind::Sys);
     ensure!(written(&recipe, "/etc/hostname")? == b"scratch");

@@ -2,7 +2,7 @@
 //! is sound between fork and exec.
 
 use super::{Command, Ids, SpawnError, Stage};
-use crate::exec::{Descriptors, Program, park, reset_signals};
+use crate::exec::{Descriptors, Program, last_error, park, reset_signals};
 use crate::signals::{SignalSet, set_mask};
 use nix::libc;
 use std::ffi::CString;
@@ -103,10 +103,6 @@ fn change_user(ids: &Ids) -> Result<(), Failed> {
 
 fn check(stage: Stage, result: i32) -> Result<(), Failed> {
     if result < 0 { Err((stage, last_error())) } else { Ok(()) }
-}
-
-fn last_error() -> i32 {
-    code(&io::Error::last_os_error())
 }
 
 fn code(error: &io::Error) -> i32 {

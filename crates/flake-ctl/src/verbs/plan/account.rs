@@ -4,8 +4,8 @@ mod names;
 
 use super::Known;
 use flake_plan::{
-    Capabilities, Entry, EntryKind, Hostname, IdMap, Layers, Mount, MountFlags, MountKind, Namespaces, Plan,
-    Process, Recipe, UserSpace, Way,
+    Capabilities, Entry, EntryKind, IdMap, Layers, Mount, MountFlags, MountKind, Namespaces, Plan, Process,
+    Recipe, UserSpace, Way,
 };
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -74,7 +74,7 @@ fn root(recipe: &Recipe, account: &mut Account) {
         account.list("user ids", uids.iter().map(map));
         account.list("group ids", gids.iter().map(map));
     }
-    if let Hostname::Name(name) = &recipe.hostname {
+    if let Some(name) = &recipe.hostname {
         account.line("host name", name);
     }
     account.list("written over the layers", recipe.upper.iter().map(entry));
