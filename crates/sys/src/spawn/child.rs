@@ -72,6 +72,7 @@ fn become_command(prepared: &mut Prepared) -> Result<std::convert::Infallible, F
     reset_signals(prepared.ignored);
     // SAFETY: plain numbers. Failing leaves the process in its parent's group, where it still runs.
     unsafe { libc::setpgid(0, 0) };
+    forget_stops(prepared.ignored);
     if let Some(terminal) = prepared.terminal() {
         // SAFETY: plain numbers; SIGTTOU is blocked as all signals are.
         check(Stage::Terminal, unsafe { libc::tcsetpgrp(terminal, libc::getpid()) })?;
@@ -90,6 +91,20 @@ fn become_command(prepared: &mut Prepared) -> Result<std::convert::Infallible, F
     prepared.descriptors.place().map_err(|error| (Stage::Descriptors, error))?;
     set_mask(prepared.blocked).map_err(|error| (Stage::Process, code(&error)))?;
     Err((Stage::Execute, prepared.program.execute()))
+}
+
+/// Forgets stop signals that came while this process still was in its parent's group: whoever continues that group
+/// does not reach it any more.
+fn forget_stops(ignored: SignalSet) {
+    for number in [libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU] {
+        if !ignored.contains(number) {
+            // SAFETY: the actions are no functions; to ignore a signal takes away one that waits.
+            unsafe {
+                libc::signal(number, libc::SIG_IGN);
+                libc::signal(number, libc::SIG_DFL);
+            }
+        }
+    }
 }
 
 fn change_user(ids: &Ids) -> Result<(), Failed> {
