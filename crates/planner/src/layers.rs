@@ -3,12 +3,15 @@
 use crate::error::Reason;
 use crate::mountinfo::root;
 use flake_plan::Layers;
+use flake_sys::kernel::is_at_least;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 /// The most lower layers that the kernel's overlayfs takes (`OVL_MAX_STACK`).
 const MOST: usize = 500;
+/// Since this release overlayfs takes the layers one by one; before, their names had to fit one page together.
+const BY_FOLDER: (u32, u32) = (6, 5);
 /// Options that say how the layers are read, so that they have to be the same again.
 const KEPT: [&str; 6] = ["index", "metacopy", "nfs_export", "redirect_dir", "userxattr", "xino"];
 /// Options that are about the writable layer, or come by themselves.
@@ -31,6 +34,14 @@ pub(crate) fn layers(mounts: &[u8], driver: &str, store: &Path) -> Result<Layers
             }
             (name, _) if DROPPED.contains(&name) => {}
             _ => return Err(Reason::unknown(format_args!("the overlay option {name}"))),
+        }
+    }
+    if is_at_least(BY_FOLDER) {
+        // What is behind podman's short links spares each launch the way through them.
+        for folder in &mut layers.folders {
+            if let Ok(behind) = folder.canonicalize() {
+                *folder = behind;
+            }
         }
     }
     match layers.folders.len() {

@@ -3,9 +3,9 @@
 
 use crate::error::{RunError, on, system};
 use crate::filesystem;
-use crate::kernel::is_at_least;
 use crate::upper;
 use flake_plan::{Entry, Layers, MountFlags};
+use flake_sys::kernel::is_at_least;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, mkdirat, open, openat, stat, statat};
 use rustix::io::Errno;
 use rustix::mount::{FsOpenFlags, MountFlags as OldFlags, fsopen, mount};

@@ -14,6 +14,7 @@ pub mod fdpass;
 pub mod helper;
 pub mod inherited;
 pub mod interrupt;
+pub mod kernel;
 pub mod peer;
 pub mod pin;
 pub mod pty;

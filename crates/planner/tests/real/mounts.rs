@@ -44,9 +44,13 @@ fn written<'a>(recipe: &'a Recipe, place: &str) -> anyhow::Result<&'a [u8]> {
     }
 }
 
-/// They are folders that stay.
+/// They are folders that stay, and not the links to them.
 fn check_layers(layers: &Layers) -> anyhow::Result<()> {
     ensure!(!layers.folders.is_empty());
+    ensure!(
+        layers.folders.iter().all(|folder| folder.canonicalize().is_ok_and(|behind| behind == *folder)),
+        "{layers:?}"
+    );
     for folder in &layers.folders {
         ensure!(folder.is_dir() && folder.join("bin").exists() | (layers.folders.len() > 1), "{folder:?}");
     }
