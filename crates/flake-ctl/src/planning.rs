@@ -25,6 +25,10 @@ use std::path::{Path, PathBuf};
 pub(crate) const AGENT: &str = "agent";
 pub(crate) const RUNNER: &str = "runner";
 
+/// The permission bits of a plan and of the folder it is in, the system's too: root alone launches by those.
+const PLAN_MODE: u32 = 0o600;
+const PLANS_MODE: u32 = 0o700;
+
 /// The way of a flake's launches, as far as it is known.
 #[derive(Debug)]
 pub(crate) enum Outcome {
@@ -104,7 +108,10 @@ impl<'a> Planning<'a> {
         let file = self.file();
         let folder = file.parent().unwrap_or(Path::new("/"));
         let found = identity(&file);
-        make_folders(folder, own.folder_mode())?;
+        make_folders(&own.state_dir, own.folder_mode())?;
+        // Not even those who could only look: what is in podman's configuration may be nobody else's business, and
+        // whoever can open the folder can lock it.
+        make_folders(folder, PLANS_MODE)?;
         let lock = File::open(folder).and_then(|folder| lock(&folder).map(|()| folder));
         let _lock =
             lock.map_err(|error| Failure::system(&format!("cannot lock {}", folder.display()), &error))?;
@@ -114,7 +121,7 @@ impl<'a> Planning<'a> {
             return Ok(Outcome::Planned(Box::new(plan)));
         }
         let plan = self.make()?;
-        plan.write(&file, own.note_mode())
+        plan.write(&file, PLAN_MODE)
             .map_err(|error| Failure::system(&format!("cannot write {}", file.display()), &error))?;
         Ok(Outcome::Planned(Box::new(plan)))
     }

@@ -85,7 +85,11 @@ fn systems(host: &ScratchHost) -> Result<()> {
     host.image(&ROOT, &Image::BOX)?;
     silent(host.flake_ctl(&ROOT, BOX.iter().chain(&["--app", "/usr/local/bin/both-n"])))?;
     let roots = "/var/lib/flakes/plans/both-n";
-    ensure!(fs::metadata(roots)?.permissions().mode() & 0o7777 == 0o644);
+    let mode = |path: &str| anyhow::Ok(fs::metadata(path)?.permissions().mode() & 0o7777);
+    // What is in root's plans nobody else reads, and their folder nobody else can lock.
+    ensure!(
+        (mode(roots)?, mode("/var/lib/flakes/plans")?, mode("/var/lib/flakes")?) == (0o600, 0o700, 0o755)
+    );
     let list = || line(host, &ADA, "list --format csv").check();
     ensure!(list()?.out().contains("both-n.yaml,,planned at the first call\r\n"));
     let text = line(host, &ADA, "plan both-n").check()?.out();
