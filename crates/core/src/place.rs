@@ -125,11 +125,15 @@ impl Places {
     }
 
     /// The plan of a registration of `scope`, in the places of the one who calls it: a user's store and ids make
-    /// another plan of a system flake than root's.
+    /// another plan of a system flake than root's. It is in a folder whose name no flake can have.
     #[must_use]
     pub fn plan_file(&self, name: &FlakeName, scope: Scope) -> PathBuf {
         let plans = self.state_dir.join("plans");
-        if scope == self.scope { plans.join(name.as_str()) } else { plans.join(format!("{name}@system")) }
+        if scope == self.scope {
+            plans.join(name.as_str())
+        } else {
+            plans.join(".system").join(name.as_str())
+        }
     }
 
     /// The permission bits of what is noted about a registration: everybody may read the system's.
@@ -196,6 +200,22 @@ fn repository(name: &FlakeName) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_two_flakes_share_a_plan() {
+        let caller = Caller { home: "/home/ada".into(), ..Caller::with_id(0, 0).unwrap() };
+        let places = Places::user(&caller).unwrap();
+        let mut files = std::collections::BTreeSet::new();
+        for name in ["joe", "joe@system", "system", "system@system"] {
+            let name: FlakeName = name.parse().unwrap();
+            for scope in [Scope::System, Scope::User] {
+                let file = places.plan_file(&name, scope);
+                let folders = file.ancestors().skip(1).map(Path::to_owned);
+                assert!(folders.into_iter().all(|folder| !files.contains(&folder)), "{}", file.display());
+                assert!(files.insert(file.clone()), "{}", file.display());
+            }
+        }
+    }
 
     #[test]
     fn flakes_of_one_name_share_no_tag() {

@@ -93,7 +93,7 @@ fn systems(host: &ScratchHost) -> Result<()> {
     let list = || line(host, &ADA, "list --format csv").check();
     ensure!(list()?.out().contains("both-n.yaml,,planned at the first call\r\n"));
     let text = line(host, &ADA, "plan both-n").check()?.out();
-    let own = "/home/ada/.local/state/flakes/plans/both-n@system";
+    let own = "/home/ada/.local/state/flakes/plans/.system/both-n";
     ensure!(text.contains(&format!("way: runner\nplan: {own}\n")) && text.contains(" user\n"), "{text}");
     ensure!(list()?.out().contains("both-n.yaml,runner,\r\n"));
     let text = line(host, &ROOT, "plan both-n").check()?.out();

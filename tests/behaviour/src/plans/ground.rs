@@ -69,7 +69,7 @@ impl<'a> Ground<'a> {
         let app = self.host.register(owner, (&name, image, "/bin/busybox"), &[])?;
         let flakes =
             if owner.id == 0 { "/usr/share/flakes".into() } else { owner.home().join(".config/flakes") };
-        let plan = if owner.id == caller.id { name.clone() } else { format!("{name}@system") };
+        let plan = if owner.id == caller.id { name.clone() } else { format!(".system/{name}") };
         let flake = Flake {
             host: self.host,
             way: self.way,
