@@ -25,7 +25,7 @@ pub use error::PlannerError;
 
 use captured::Captured;
 use error::Reason;
-use flake_core::launch::Launch;
+use flake_core::launch::{Launch, Zone};
 use flake_plan::{Basis, Plan, Way};
 use flake_schema::{Network, Source};
 use flake_tools::podman::Podman;
@@ -41,8 +41,15 @@ pub fn make(launch: &Launch, podman: &Podman, files: Vec<Source>, home: &Path) -
     let words = flake_engine::podman::created(launch, is_root)?;
     let named = obstacle(launch, is_root);
     // Before podman looks at it: what changes from here on makes the plan old.
-    let named_files = named.iter().flatten().filter_map(|path| Source::look_at(path).ok());
-    let mut basis = Basis::now(files.into_iter().chain(named_files), home);
+    let zone = match launch.identity.as_ref().and_then(|identity| identity.zone.as_ref()) {
+        Some(Zone::Named(name)) => Some(named::zone(name)),
+        Some(Zone::Local) | None => None,
+    };
+    // Another podman has other defaults.
+    let program = podman.program().path().to_owned();
+    let paths = named.iter().flatten().cloned().chain(zone).chain([program]);
+    let looked_at = paths.filter_map(|path| Source::look_at(&path).ok());
+    let mut basis = Basis::now(files.into_iter().chain(looked_at), home);
     let checked = named.and_then(|_| conf::check(&basis));
     let (image_id, found) = match checked {
         Ok(()) => {

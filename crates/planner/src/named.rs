@@ -1,24 +1,36 @@
 //! Files that options name and podman reads when it makes a container.
 
 use crate::error::Reason;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-const OPTION: &str = "--security-opt";
+const SECURITY: &str = "--security-opt";
 /// The value that is no file.
 const UNCONFINED: &str = "unconfined";
+/// Takes a line of the host's users over.
+const HOST_USER: &str = "--hostuser";
+const USERS: &str = "/etc/passwd";
+const ZONE: &str = "--tz";
+/// The value for the host's own zone, which every plan stands on.
+const LOCAL: &str = "local";
+const ZONES: &str = "/usr/share/zoneinfo";
 
 /// The files. What is inside a bind is none of them.
 pub(crate) fn files(options: &[String]) -> Result<Vec<PathBuf>, Reason> {
     let mut files = Vec::new();
     let mut words = options.iter().peekable();
     while let Some(word) = words.next() {
-        let value = match word.strip_prefix(OPTION) {
-            Some("") => words.peek().map(|next| next.as_str()),
+        let next = words.peek().map(|next| next.as_str());
+        let value = |option: &str| match word.strip_prefix(option) {
+            Some("") => next,
             Some(rest) => rest.strip_prefix('='),
             None => None,
         };
+        if value(HOST_USER).is_some() {
+            files.push(PathBuf::from(USERS));
+        }
+        files.extend(value(ZONE).filter(|zone| *zone != LOCAL).map(zone));
         // The colon is an older way to write it (podman-create(1)).
-        let file = value.and_then(|value| value.strip_prefix("seccomp")?.strip_prefix(['=', ':']));
+        let file = value(SECURITY).and_then(|value| value.strip_prefix("seccomp")?.strip_prefix(['=', ':']));
         match file.filter(|file| !file.is_empty() && *file != UNCONFINED) {
             Some(file) if file.starts_with('/') => files.push(PathBuf::from(file)),
             Some(file) => return Err(format!("{file}, a file looked for anew at each call").into()),
@@ -26,6 +38,11 @@ pub(crate) fn files(options: &[String]) -> Result<Vec<PathBuf>, Reason> {
         }
     }
     Ok(files)
+}
+
+/// The file of a time zone by its name.
+pub(crate) fn zone(name: &str) -> PathBuf {
+    Path::new(ZONES).join(name)
 }
 
 #[cfg(test)]
@@ -49,6 +66,14 @@ mod tests {
             of(&["--security-opt=seccomp=unconfined", "--security-opt", "no-new-privileges"]),
             Ok(vec![])
         );
+    }
+
+    #[test]
+    fn users_and_time_zones_are_in_files() {
+        let files = ["/etc/passwd", "/usr/share/zoneinfo/Etc/UTC"].map(PathBuf::from);
+        assert_eq!(of(&["--hostuser=ada", "--tz=Etc/UTC"]).as_deref(), Ok(&files[..]));
+        assert_eq!(of(&["--hostuser", "ada", "--tz", "Etc/UTC"]).as_deref(), Ok(&files[..]));
+        assert_eq!(of(&["--tz=local", "--tz", "local"]), Ok(vec![]));
     }
 
     #[test]

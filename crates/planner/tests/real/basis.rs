@@ -12,6 +12,7 @@ pub(crate) const CASES: &[Case] = &[
     ("a volume that is made anew", volume),
     ("a variable of the caller's in containers.conf", callers_variable),
     ("a container that has the flake's name", namesake),
+    ("what podman takes from the host", hosts_own),
 ];
 
 /// The variables are another user's here.
@@ -56,7 +57,7 @@ fn volume(host: &ScratchHost) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Others can read a plan.
+/// It must not stay on the disk.
 fn callers_variable(host: &ScratchHost) -> anyhow::Result<()> {
     let conf = "/srv/callers.conf";
     fs::write(conf, "[containers]\nenv = [\"MYV\"]\n")?;
@@ -80,5 +81,20 @@ fn namesake(host: &ScratchHost) -> anyhow::Result<()> {
         ensure!(reason(&made)? == word, "{:?}", made.way);
     }
     host.podman(&ADA, ["rm", "mine"]).check()?;
+    Ok(())
+}
+
+/// Podman itself, the users and the time zone that options name.
+fn hosts_own(host: &ScratchHost) -> anyhow::Result<()> {
+    for user in [&ROOT, &ADA] {
+        let options = &["--hostuser=daemon", "--tz", "Etc/UTC"][..];
+        let made = plan(host, user, Wish { options, ..PLAIN })?;
+        let has = |path: &str| made.basis.files.iter().any(|file| file.path.ends_with(path));
+        for path in ["bin/podman", "/etc/passwd", "/usr/share/zoneinfo/Etc/UTC"] {
+            ensure!(has(path), "{}: {path}", user.name);
+        }
+        ensure!(!has_changed(&made), "{}", user.name);
+        recipe(made)?;
+    }
     Ok(())
 }
