@@ -2,6 +2,7 @@
 //! watches.
 
 use crate::error::Reason;
+use crate::options;
 use flake_plan::Basis;
 use std::fs;
 use std::io::ErrorKind;
@@ -15,6 +16,9 @@ const ON_TOP: &str = "CONTAINERS_CONF_OVERRIDE";
 const KEYS: [&str; 5] = ["base_hosts_file", "env_host", "hooks_dir", "http_proxy", "seccomp_profile"];
 /// Variables of a container; one without a value has the caller's, which must not get into a plan either.
 const ENV: &str = "env";
+/// Lists of what options of these names say.
+const LISTS: [(&str, fn(&str) -> Result<(), Reason>); 2] =
+    [("volumes", options::check_volume), ("mounts", options::check_mount)];
 /// Values that ask for nothing.
 const NOTHING: [&str; 4] = ["false", "\"\"", "''", "[]"];
 
@@ -22,7 +26,7 @@ const NOTHING: [&str; 4] = ["false", "\"\"", "''", "[]"];
 pub(crate) fn check(basis: &Basis) -> Result<(), Reason> {
     for path in in_force(basis) {
         match fs::read_to_string(&path) {
-            Ok(text) => check_text(&text).map_err(|key| Reason(format!("{key} in {}", path.display())))?,
+            Ok(text) => check_text(&text).map_err(|what| Reason(format!("{what} in {}", path.display())))?,
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
             Err(error) => return Err(format!("{}, which cannot be read ({error})", path.display()).into()),
         }
@@ -47,7 +51,7 @@ fn in_force(basis: &Basis) -> Vec<PathBuf> {
     files
 }
 
-/// Line by line (toml.io): what only looks like a key counts as one. Says which key stands in the way.
+/// Line by line (toml.io): what only looks like a key counts as one. Says which key stands in the way, or what in it.
 fn check_text(text: &str) -> Result<(), String> {
     let mut rest = text;
     while !rest.is_empty() {
@@ -57,7 +61,11 @@ fn check_text(text: &str) -> Result<(), String> {
             let value = value.split('#').next().unwrap_or_default().trim();
             // It may go on in the lines that follow.
             let whole = rest.get(left.len() + 1..).unwrap_or_default();
-            if key == ENV && has_callers(whole)
+            if let Some((_, check)) = LISTS.iter().find(|(list, _)| *list == key) {
+                let entries = entries(whole).ok_or_else(|| key.to_owned())?;
+                entries.into_iter().try_for_each(check).map_err(|reason| reason.0)?;
+            }
+            if key == ENV && entries(whole).is_none_or(|all| all.iter().any(|entry| !entry.contains('=')))
                 || KEYS.contains(&key) && !NOTHING.contains(&value)
                 // A table in one line.
                 || value.starts_with('{')
@@ -70,20 +78,22 @@ fn check_text(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether an array of strings has one without a value of its own. What is no array is taken for one.
-fn has_callers(array: &str) -> bool {
-    let Some(mut rest) = array.trim_start().strip_prefix('[') else { return true };
+/// The strings of an array, as they are written; nothing where it is none.
+fn entries(array: &str) -> Option<Vec<&str>> {
+    let mut rest = array.trim_start().strip_prefix('[')?;
+    let mut entries = Vec::new();
     loop {
         rest = rest.trim_start_matches([' ', '\t', '\r', '\n', ',']);
         let mut signs = rest.chars();
-        match signs.next() {
-            Some(']') => return false,
-            Some('#') => rest = rest.split_once('\n').map_or("", |(_, after)| after),
-            Some(quote @ ('"' | '\'')) => match entry(signs.as_str(), quote) {
-                Some((entry, after)) if entry.contains('=') => rest = after,
-                _ => return true,
-            },
-            _ => return true,
+        match signs.next()? {
+            ']' => return Some(entries),
+            '#' => rest = rest.split_once('\n').map_or("", |(_, after)| after),
+            quote @ ('"' | '\'') => {
+                let (entry, after) = entry(signs.as_str(), quote)?;
+                entries.push(entry);
+                rest = after;
+            }
+            _ => return None,
         }
     }
 }
@@ -111,7 +121,8 @@ mod tests {
             "",
             "[containers]\n#seccomp_profile = \"/x\"\n  # env = [\"A\"]\npids_limit = 5 # env_host = true\n",
             "env = []\nenv_host = false # not\nhooks_dir=[]\nseccomp_profile = \"\"",
-            "env = [\"A=b\", # first\n  'C=d',\n  \"E=\\\"]\",\n]\nvolumes = [\"/a:/b\"]\n",
+            "env = [\"A=b\", # first\n  'C=d',\n  \"E=\\\"]\",\n]\nvolumes = [\"/a:/b\", 'name:/c:ro']\n",
+            "volumes = []\nmounts = [\"type=bind,src=/a,dst=/b\"]\n",
         ] {
             assert_eq!(check_text(text), Ok(()), "{text}");
         }
@@ -127,6 +138,10 @@ mod tests {
             ("env = [\"A=b\", \"MYV\"]", "env"),
             ("env = [\n  \"A=b\", # one = two\n  'MYV'\n]", "env"),
             ("env = [\"A=b\"", "env"),
+            ("volumes = [\n'/a:/b',\n\"./x:/c\"]", "the folder ./x, which is another one at each call"),
+            ("volumes = ['/a:/b:ro,U']", "/a, which podman gives to the container's user at each call (U)"),
+            ("volumes = '/a:/b'", "volumes"),
+            ("mounts = ['type=bind,src=x,dst=/b']", "the folder x, which is another one at each call"),
             ("containers = { env = [\"MYV\"] }", "containers"),
         ] {
             assert_eq!(check_text(text), Err(key.to_owned()), "{text}");

@@ -7,7 +7,9 @@ use std::path::Path;
 /// Short options that take no value, so another one can follow in the same word (podman-create(1)).
 const SWITCHES: &[u8] = b"Pdiqt";
 /// What podman does around the container's process, or reads at each call.
-const AROUND: [&str; 17] = [
+const AROUND: [&str; 18] = [
+    // Somebody's limits.
+    "--cgroup-parent",
     "--chrootdirs",
     "--cidfile",
     "--conmon-pidfile",
@@ -22,7 +24,7 @@ const AROUND: [&str; 17] = [
     "--restart",
     "--rootfs",
     "--sdnotify",
-    // Its content must not get into a plan, which others can read.
+    // Its content must not stay on the disk.
     "--secret",
     "--timeout",
     "--volumes-from",
@@ -81,7 +83,7 @@ fn split(word: &str) -> (String, Option<&str>) {
 }
 
 /// `SOURCE:PLACE:OPTION,...`
-fn check_volume(value: &str) -> Result<(), Reason> {
+pub(crate) fn check_volume(value: &str) -> Result<(), Reason> {
     let mut parts = value.split(':');
     let (source, place) = (parts.next().unwrap_or_default(), parts.next());
     if place.is_some() && source.starts_with('.') {
@@ -94,7 +96,11 @@ fn check_volume(value: &str) -> Result<(), Reason> {
 }
 
 /// `KEY=VALUE,...`
-fn check_mount(value: &str) -> Result<(), Reason> {
+pub(crate) fn check_mount(value: &str) -> Result<(), Reason> {
+    // A value in quotes may have commas in it, and a key too.
+    if value.contains('"') {
+        return Err(format!("a mount that is written with quotes ({value})").into());
+    }
     let fields = || value.split(',').map(|field| field.split_once('=').unwrap_or((field, "true")));
     let find = |names: &[&str]| fields().find(|(name, _)| names.contains(name)).map(|(_, value)| value);
     let kind = find(&["type"]).unwrap_or("volume");
@@ -109,9 +115,13 @@ fn check_mount(value: &str) -> Result<(), Reason> {
     Ok(())
 }
 
-/// A folder of devices: what is in it is for each call to find out.
+/// A folder of devices, or a name that files of the vendor's explain (cncf-tags/container-device-interface): what there
+/// is, is for each call to find out.
 fn check_device(value: &str) -> Result<(), Reason> {
     let source = value.split(':').next().unwrap_or_default();
+    if !source.starts_with('/') {
+        return Err(format!("the devices {source}, which podman looks for at each call").into());
+    }
     if Path::new(source).is_dir() {
         return Err(format!("all devices in {source}").into());
     }
@@ -165,6 +175,9 @@ mod tests {
             (&["-ia", "stdin"], "-a"),
             (&["--passwd=false"], "--passwd"),
             (&["--device=/dev"], "all devices in /dev"),
+            (&["--device", "vendor.com/class=all"], "the devices vendor.com/class=all"),
+            (&["--cgroup-parent=/limited"], "--cgroup-parent"),
+            (&["--mount", "type=bind,src=/a,dst=/b,\"U=true\""], "written with quotes"),
         ] {
             let reason = said(options).unwrap_or_default();
             assert!(reason.contains(word), "{options:?}: {reason:?}");
