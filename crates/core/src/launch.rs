@@ -9,7 +9,7 @@ use crate::place::{Scope, pinned_tag};
 use crate::registry::{Registration, Registry};
 use crate::share::{self, Bind, ShareError};
 use crate::words::{LauncherOption, Words};
-use flake_schema::{FlakeName, Image, Network, Target};
+use flake_schema::{FlakeName, Image, Network, Scratch, Target};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -55,6 +55,8 @@ pub struct Launch {
     pub workdir: Option<PathBuf>,
     /// The identity inside; absent: the image's user.
     pub identity: Option<Identity>,
+    /// Where what it writes into its root is, when that is thrown away.
+    pub scratch: Scratch,
     /// The engine's own options, as words.
     pub options: Vec<String>,
     /// The file mode creation mask.
@@ -188,6 +190,7 @@ pub fn resolve(
         env,
         workdir: shared.workdir,
         identity,
+        scratch: flake.scratch,
         options,
         umask: caller.umask,
         warning: shared.warning,

@@ -136,6 +136,12 @@ impl Places {
         }
     }
 
+    /// Where launches that write to disk have a folder each.
+    #[must_use]
+    pub fn scratch_dir(&self) -> PathBuf {
+        self.state_dir.join("scratch")
+    }
+
     /// The permission bits of what is noted about a registration: everybody may read the system's.
     #[must_use]
     pub fn note_mode(&self) -> u32 {

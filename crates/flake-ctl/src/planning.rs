@@ -130,7 +130,12 @@ impl<'a> Planning<'a> {
         self.hold_image()?;
         let launch = self.launch()?;
         let podman = self.store.podman()?;
-        Ok(flake_planner::make(&launch, podman, self.sources(&launch), &self.caller.home)?)
+        Ok(flake_planner::make(
+            &launch,
+            podman,
+            self.sources(&launch),
+            (&self.caller.home, &self.registry.own().state_dir),
+        )?)
     }
 
     /// Sees to it that the image is in the store.

@@ -136,6 +136,7 @@ impl Planned<'_> {
             ignored: surroundings.ignored,
             blocked: surroundings.blocked,
             descriptors: descriptors(streams)?,
+            scratch: self.places.scratch_dir(),
             workshop: self.file.parent().map(PathBuf::from).unwrap_or_default(),
         })
     }

@@ -12,6 +12,8 @@ pub struct Recipe {
     pub layers: Layers,
     /// What is written over them already: the root itself first, each folder before what is in it.
     pub upper: Vec<Entry>,
+    /// What is written goes to a folder on disk, which is made for each launch, instead of memory.
+    pub writes_to_disk: bool,
     /// The root cannot be written to.
     pub is_read_only: bool,
     /// Whose ids are inside.

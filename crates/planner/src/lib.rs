@@ -16,6 +16,7 @@ mod named;
 mod options;
 mod recipe;
 mod refusal;
+mod scratch;
 mod seccomp;
 mod spec;
 mod upper;
@@ -31,15 +32,21 @@ use flake_schema::{Network, Source};
 use flake_tools::podman::Podman;
 use std::path::{Path, PathBuf};
 
-/// Makes the plan of a launch. `files` are those of the registration and the settings, `home` is the user's.
+/// Makes the plan of a launch. `files` are those of the registration and the settings, `home` is the user's,
+/// `state` the folder of this user's state.
 ///
 /// # Errors
 /// [`PlannerError`]; no container is left in any case but this process' being killed, and what that leaves is
 /// removed by a later call.
-pub fn make(launch: &Launch, podman: &Podman, files: Vec<Source>, home: &Path) -> Result<Plan, PlannerError> {
+pub fn make(
+    launch: &Launch,
+    podman: &Podman,
+    files: Vec<Source>,
+    (home, state): (&Path, &Path),
+) -> Result<Plan, PlannerError> {
     let is_root = rustix::process::geteuid().is_root();
     let words = flake_engine::podman::created(launch, is_root)?;
-    let named = obstacle(launch, is_root);
+    let named = obstacle(launch);
     // Before podman looks at it: what changes from here on makes the plan old.
     let zone = match launch.identity.as_ref().and_then(|identity| identity.zone.as_ref()) {
         Some(Zone::Named(name)) => Some(named::zone(name)),
@@ -65,7 +72,11 @@ pub fn make(launch: &Launch, podman: &Podman, files: Vec<Source>, home: &Path) -
                         false => image.config.unwrap_or_default().cmd.unwrap_or_default(),
                     };
                     let shared: Vec<_> = launch.binds.iter().map(|bind| bind.path.clone()).collect();
-                    (image.id, recipe::recipe(&captured, command, caller, &shared))
+                    let recipe = recipe::recipe(&captured, command, caller, &shared);
+                    (
+                        image.id,
+                        recipe.and_then(|recipe| scratch::choose(recipe, launch.scratch, &captured, state)),
+                    )
                 }
                 Err(error) => match (refusal::reason(&error), podman.image_inspect(&launch.image)) {
                     (Some(reason), Ok(image)) => (image.id, Err(reason)),
@@ -83,12 +94,12 @@ pub fn make(launch: &Launch, podman: &Podman, files: Vec<Source>, home: &Path) -
 }
 
 /// What stands in the way before podman is asked; else the files that options name.
-fn obstacle(launch: &Launch, is_root: bool) -> Result<Vec<PathBuf>, Reason> {
+fn obstacle(launch: &Launch) -> Result<Vec<PathBuf>, Reason> {
     // Nothing to look at: setting one up takes podman a while.
     if launch.network == Some(Network::Private) {
         return Err("a private network".into());
     }
-    if let Some(reason) = flake_runner::why_not(is_root) {
+    if let Some(reason) = flake_runner::why_not() {
         return Err(reason.into());
     }
     options::check(&launch.options)?;

@@ -74,6 +74,7 @@ pub(crate) fn recipe(
     Ok(Recipe {
         layers,
         upper,
+        writes_to_disk: false,
         is_read_only,
         user,
         namespaces: spaces.made,

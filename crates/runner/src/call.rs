@@ -29,6 +29,8 @@ pub struct Call {
     pub blocked: SignalSet,
     /// The command's descriptors and their numbers.
     pub descriptors: Vec<(u16, OwnedFd)>,
+    /// A folder of this user's in which what is written on disk gets one of its own; it need not be there.
+    pub scratch: PathBuf,
     /// A folder of this user's that nothing inside needs, over which the root is put together where nobody else sees it.
     pub workshop: PathBuf,
 }

@@ -2,6 +2,7 @@
 
 use crate::call::Call;
 use crate::privileges::Raised;
+use crate::scratch::Scratch;
 use crate::terminal::Terminal;
 use crate::{confine, hierarchy, keyring, own_program, privileges, root, stops};
 use flake_inside::account;
@@ -26,6 +27,8 @@ const WORDS: u8 = u8::MAX;
 pub(crate) struct Prepared<'recipe> {
     pub(crate) recipe: &'recipe Recipe,
     pub(crate) call: Call,
+    /// Where what is written goes on disk.
+    pub(crate) scratch: Option<&'recipe Scratch>,
     pub(crate) terminal: Option<Terminal>,
     pub(crate) program: Program,
     pub(crate) descriptors: Descriptors,
@@ -50,13 +53,14 @@ pub(crate) fn execute(prepared: &mut Prepared<'_>, reports: &OwnedFd) -> ! {
     // The caller's mask is for the command, not for what is made for it.
     // SAFETY: cannot fail.
     unsafe { libc::umask(0) };
-    let bytes = match root::enter(prepared.recipe, &prepared.call, prepared.terminal.as_ref()) {
-        Err(error) => [&[WORDS], error.to_string().as_bytes()].concat(),
-        Ok(()) => {
-            let Err((stage, error)) = become_command(prepared, reports);
-            [&[stage.code()], &error.to_ne_bytes()[..]].concat()
-        }
-    };
+    let bytes =
+        match root::enter(prepared.recipe, &prepared.call, prepared.scratch, prepared.terminal.as_ref()) {
+            Err(error) => [&[WORDS], error.to_string().as_bytes()].concat(),
+            Ok(()) => {
+                let Err((stage, error)) = become_command(prepared, reports);
+                [&[stage.code()], &error.to_ne_bytes()[..]].concat()
+            }
+        };
     // SAFETY: the buffer is as long as said; the process ends without running anything of its parent's.
     unsafe {
         libc::write(reports, bytes.as_ptr().cast(), bytes.len().min(REPORT));

@@ -30,6 +30,17 @@ pub enum RunError {
         /// Why.
         said: String,
     },
+    /// Others have a say in the folder for what launches write.
+    #[error(
+        "cannot keep what is written in {path}, which others can change; see: ls -ld {path}",
+        path = .0.display()
+    )]
+    NotOwn(PathBuf),
+    /// The folder for what launches write is on a file system that no overlay can write to.
+    #[error("cannot keep what is written in {path}, whose file system takes no overlay; see: df -T {path}",
+        path = .0.display()
+    )]
+    NoOverlay(PathBuf),
     /// Something could not be done on a path.
     #[error("cannot {what} {}: {}", path.display(), reason(source))]
     Path {

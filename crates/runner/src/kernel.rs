@@ -6,19 +6,17 @@ use rustix::fs::AtFlags;
 use std::io;
 use std::ptr;
 
-/// Why this kernel cannot run recipes; nothing when it can. A normal user's take more than root's.
+/// Why this kernel cannot run recipes; nothing when it can.
 #[must_use]
-pub fn why_not(is_root: bool) -> Option<&'static str> {
-    if !has_mount_setattr() {
-        Some("a kernel older than Linux 5.12")
-    } else if !is_root && !is_at_least((6, 6)) {
-        // Without them a folder of the image's cannot be removed and made again.
-        Some(
-            "a kernel older than Linux 6.6, whose memory keeps no attributes for an overlay of a normal user",
-        )
-    } else {
-        None
-    }
+pub fn why_not() -> Option<&'static str> {
+    (!has_mount_setattr()).then_some("a kernel older than Linux 5.12")
+}
+
+/// Whether memory can hold what a launch writes. Before Linux 6.6 it keeps no attributes for an overlay of a normal
+/// user, and without them a folder of the image's cannot be removed and made again.
+#[must_use]
+pub fn is_memory_enough(is_root: bool) -> bool {
+    is_root || is_at_least((6, 6))
 }
 
 fn has_mount_setattr() -> bool {

@@ -1,8 +1,9 @@
-//! The root out of an image's layers: overlayfs over them, with memory for what is written
+//! The root out of an image's layers: overlayfs over them, with memory or a folder on disk for what is written
 //! (kernel.org/doc/html/latest/filesystems/overlayfs.html).
 
 use crate::error::{RunError, on, system};
 use crate::filesystem;
+use crate::scratch::Scratch;
 use crate::upper;
 use flake_plan::{Entry, Layers, MountFlags};
 use flake_sys::kernel::is_at_least;
@@ -16,11 +17,15 @@ use std::path::{Path, PathBuf};
 
 /// A value of fsconfig(2) is shorter, in bytes.
 const MOST_IN_VALUE: usize = 256;
-/// The names in memory.
+/// The names of overlayfs' folders, in memory or on disk.
 const UPPER: &str = "upper";
 const WORK: &str = "work";
+/// Those that are in memory in any case.
 const ROOT: &str = "root";
 const FILES: &str = "files";
+
+/// An option of overlayfs and its value, if it has one.
+type MountOption<'a> = (&'a str, Option<&'a str>);
 
 /// The root, and the folder beside it for what else has to be in memory.
 pub(crate) struct Mounted {
@@ -53,14 +58,21 @@ fn within<'a>(folder: &'a Path, store: &Path) -> &'a Path {
 }
 
 /// Mounts the root over the workshop, whose mount namespace has to be this process' own. The entries of `upper` are
-/// in it from the start.
-pub(crate) fn mount_root(layers: &Layers, upper: &[Entry], workshop: &Path) -> Result<Mounted, RunError> {
+/// in it from the start. What is written goes to the scratch folder where there is one, else to memory.
+pub(crate) fn mount_root(
+    layers: &Layers,
+    upper: &[Entry],
+    (scratch, workshop): (Option<&Scratch>, &Path),
+) -> Result<Mounted, RunError> {
     let memory = filesystem::new("tmpfs", &[("mode".into(), Some("0700".into()))], MountFlags::default())
         .map_err(system("make a file system in memory"))?;
-    for (name, mode) in [(WORK, 0o700), (ROOT, 0o755), (FILES, 0o700)] {
+    for (name, mode) in [(ROOT, 0o755), (FILES, 0o700)] {
         mkdirat(&memory, name, Mode::from_raw_mode(mode)).map_err(system("make a folder in memory"))?;
     }
-    upper::make(&memory, UPPER, upper)?;
+    let on_disk = scratch.map(Scratch::open).transpose()?;
+    let writable = on_disk.as_ref().unwrap_or(&memory);
+    mkdirat(writable, WORK, Mode::RWXU).map_err(system("make a folder for what is written"))?;
+    upper::make(writable, UPPER, upper)?;
     let place = open(workshop, OFlags::PATH | OFlags::CLOEXEC | OFlags::DIRECTORY, Mode::empty())
         .map_err(on("open the folder", workshop))?;
     filesystem::attach(&memory, place.as_fd()).map_err(on("mount over", workshop))?;
@@ -69,13 +81,15 @@ pub(crate) fn mount_root(layers: &Layers, upper: &[Entry], workshop: &Path) -> R
     let folder = OFlags::PATH | OFlags::CLOEXEC | OFlags::DIRECTORY;
     let open = |name| openat(&memory, name, folder, Mode::empty()).map_err(system("open a folder in memory"));
     let files = open(FILES)?;
-    let root = match overlay(layers, &memory) {
+    let options = options(layers, scratch.is_some());
+    let root = match overlay(layers, writable, &options) {
         Err(error) if is_old_kernel(&error) => {
-            old_overlay(layers, &memory)?;
+            old_overlay(layers, (writable, &memory), &options)
+                .map_err(|source| failed(layers, scratch, source))?;
             open(ROOT)?
         }
         root => {
-            let root = root.map_err(|source| failed(layers, source))?;
+            let root = root.map_err(|source| failed(layers, scratch, source))?;
             filesystem::attach(&root, open(ROOT)?.as_fd()).map_err(system("mount the root"))?;
             root
         }
@@ -83,7 +97,14 @@ pub(crate) fn mount_root(layers: &Layers, upper: &[Entry], workshop: &Path) -> R
     Ok(Mounted { root, files })
 }
 
-fn overlay(layers: &Layers, memory: &OwnedFd) -> io::Result<OwnedFd> {
+/// The options of overlayfs beside the folders. What is thrown away need not reach the disk: without that option the
+/// end of each launch would wait until everything on that file system has.
+fn options(layers: &Layers, is_on_disk: bool) -> Vec<MountOption<'_>> {
+    let kept = layers.options.iter().map(|(name, value)| (name.as_str(), value.as_deref()));
+    kept.chain(is_on_disk.then_some(("volatile", None))).collect()
+}
+
+fn overlay(layers: &Layers, writable: &OwnedFd, options: &[MountOption<'_>]) -> io::Result<OwnedFd> {
     let context = fsopen("overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
     let store = common_folder(&layers.folders);
     chdir(&store)?;
@@ -101,11 +122,11 @@ fn overlay(layers: &Layers, memory: &OwnedFd) -> io::Result<OwnedFd> {
         };
         filesystem::set(&context, "lowerdir+", Some(&name))?;
     }
-    fchdir(memory)?;
+    fchdir(writable)?;
     filesystem::set(&context, "upperdir", Some(UPPER))?;
     filesystem::set(&context, "workdir", Some(WORK))?;
-    for (name, value) in &layers.options {
-        filesystem::set(&context, name, value.as_deref())?;
+    for (name, value) in options {
+        filesystem::set(&context, name, *value)?;
     }
     filesystem::create(&context, MountFlags::default())
 }
@@ -116,25 +137,27 @@ fn is_old_kernel(error: &io::Error) -> bool {
 }
 
 /// By mount(2), whose options have to fit one page: names are relative to the folder that most layers are in.
-fn old_overlay(layers: &Layers, memory: &OwnedFd) -> Result<(), RunError> {
+fn old_overlay(
+    layers: &Layers,
+    (writable, memory): (&OwnedFd, &OwnedFd),
+    options: &[MountOption<'_>],
+) -> io::Result<()> {
     let store = common_folder(&layers.folders);
     let name = |folder: &PathBuf| {
         let relative = within(folder, &store);
         relative.to_string_lossy().replace('\\', "\\\\").replace(':', "\\:").replace(',', "\\,")
     };
     let lower = layers.folders.iter().map(name).collect::<Vec<_>>().join(":");
-    let memory = format!("/proc/self/fd/{}", memory.as_raw_fd());
-    let mut options = format!("lowerdir={lower},upperdir={memory}/{UPPER},workdir={memory}/{WORK}");
-    for (name, value) in &layers.options {
-        options.push(',');
-        options.push_str(name);
-        options.extend(value.iter().flat_map(|value| ["=", value]));
+    let [writable, memory] = [writable, memory].map(|fd| format!("/proc/self/fd/{}", fd.as_raw_fd()));
+    let mut words = format!("lowerdir={lower},upperdir={writable}/{UPPER},workdir={writable}/{WORK}");
+    for (name, value) in options {
+        words.push(',');
+        words.push_str(name);
+        words.extend(value.iter().flat_map(|value| ["=", value]));
     }
-    chdir(&store).map_err(on("enter", &store))?;
-    let root = format!("{memory}/{ROOT}");
-    let options = std::ffi::CString::new(options).map_err(system("name the layers"))?;
-    mount("overlay", &root, "overlay", OldFlags::NODEV, options.as_c_str())
-        .map_err(|error| failed(layers, error.into()))
+    chdir(&store)?;
+    let words = std::ffi::CString::new(words)?;
+    Ok(mount("overlay", format!("{memory}/{ROOT}"), "overlay", OldFlags::NODEV, words.as_c_str())?)
 }
 
 /// The longest folder that all are in.
@@ -144,14 +167,18 @@ fn common_folder(folders: &[PathBuf]) -> PathBuf {
     common
 }
 
-fn failed(layers: &Layers, source: io::Error) -> RunError {
+fn failed(layers: &Layers, scratch: Option<&Scratch>, source: io::Error) -> RunError {
     let missing = layers
         .folders
         .iter()
         .find(|folder| matches!(statat(CWD, *folder, AtFlags::empty()), Err(Errno::NOENT)));
-    match missing {
-        Some(folder) => RunError::Path { what: "use the image's layer", path: folder.clone(), source },
-        None => RunError::System { what: "put the image's layers together", source },
+    match (missing, scratch) {
+        (Some(folder), _) => RunError::Path { what: "use the image's layer", path: folder.clone(), source },
+        // Memory and podman's layers have been used so before.
+        (None, Some(scratch)) if source.raw_os_error() == Some(Errno::INVAL.raw_os_error()) => {
+            RunError::NoOverlay(scratch.path().to_owned())
+        }
+        (None, _) => RunError::System { what: "put the image's layers together", source },
     }
 }
 

@@ -30,12 +30,15 @@ mod own_program;
 mod privileges;
 mod root;
 mod run;
+mod scratch;
 mod stops;
 mod terminal;
+mod tree;
 mod upper;
 mod user_namespace;
 
 pub use call::{Bind, Call, Words};
 pub use error::RunError;
-pub use kernel::why_not;
+pub use kernel::{is_memory_enough, why_not};
 pub use run::{End, run};
+pub use scratch::{Left, left};

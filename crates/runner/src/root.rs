@@ -9,6 +9,7 @@ use crate::layers::{self, Mounted};
 use crate::mask;
 use crate::mountpoint::{Kind, Links, find, find_or_make};
 use crate::mounts::{self, Files};
+use crate::scratch::Scratch;
 use crate::terminal::Terminal;
 use flake_plan::{MountFlags, Recipe};
 use rustix::fs::{CWD, Mode, OFlags, open, openat};
@@ -20,7 +21,12 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 
 /// Makes the root and changes to it. This process has a mount namespace of its own already.
-pub(crate) fn enter(recipe: &Recipe, call: &Call, terminal: Option<&Terminal>) -> Result<(), RunError> {
+pub(crate) fn enter(
+    recipe: &Recipe,
+    call: &Call,
+    scratch: Option<&Scratch>,
+    terminal: Option<&Terminal>,
+) -> Result<(), RunError> {
     let old = open("/", OFlags::PATH | OFlags::CLOEXEC | OFlags::DIRECTORY, Mode::empty())
         .map_err(system("open the root folder"))?;
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)
@@ -29,7 +35,8 @@ pub(crate) fn enter(recipe: &Recipe, call: &Call, terminal: Option<&Terminal>) -
     let mut binds = bind::make(&call.binds)?.into_iter().peekable();
     // And while nothing of the root to be is in the host's tree, which a share may be of.
     let shares: Vec<_> = recipe.mounts.iter().map(mounts::share).collect::<Result<_, _>>()?;
-    let Mounted { root, files } = layers::mount_root(&recipe.layers, &recipe.upper, &call.workshop)?;
+    let Mounted { root, files } =
+        layers::mount_root(&recipe.layers, &recipe.upper, (scratch, &call.workshop))?;
     let mut own_devices = Devices::new(files.as_fd(), &recipe.user)?;
     let mut files = Files::new(files);
     for (mount, share) in recipe.mounts.iter().zip(shares) {

@@ -6,6 +6,7 @@ use crate::error::{RunError, system};
 use crate::foreground::{self, Foreground};
 use crate::init::{self, Init};
 use crate::privileges::Raised;
+use crate::scratch::Scratch;
 use crate::terminal::Terminal;
 use crate::{confine, layers, mounts, network, stops, user_namespace};
 use flake_inside::program;
@@ -55,7 +56,8 @@ pub fn run(recipe: &Recipe, call: Call) -> Result<End, RunError> {
     let terminal = Terminal::among(&call.descriptors);
     let in_front = foreground_terminal(&call.descriptors);
 
-    keeping_death_signal(|| user_namespace::enter(&recipe.user))?;
+    let scratch = || recipe.writes_to_disk.then(|| Scratch::make(&call.scratch)).transpose();
+    let scratch = keeping_death_signal(|| user_namespace::enter(&recipe.user, scratch))?;
     // SAFETY: one thread, which shares nothing with another process.
     unsafe { unshare_unsafe(namespaces(recipe)) }.map_err(system("make namespaces"))?;
     if recipe.namespaces.network {
@@ -65,7 +67,7 @@ pub fn run(recipe: &Recipe, call: Call) -> Result<End, RunError> {
         sethostname(name.as_bytes()).map_err(system("set the host name"))?;
     }
     let own = Own { signals, null, terminal, in_front, limits };
-    start(recipe, call, own)
+    start(recipe, call, scratch.as_ref(), own)
 }
 
 /// What this process keeps for itself.
@@ -82,17 +84,19 @@ struct Own {
 
 /// Does something that has the kernel forget which signal this process is to get when its parent dies: somebody may
 /// rely on it.
-fn keeping_death_signal(work: impl FnOnce() -> Result<(), RunError>) -> Result<(), RunError> {
+fn keeping_death_signal<T>(work: impl FnOnce() -> Result<T, RunError>) -> Result<T, RunError> {
     let wanted = parent_process_death_signal().ok().flatten();
     let parent = getppid();
-    work()?;
+    let made = work()?;
     if let Some(signal) = wanted {
         set_parent_process_death_signal(Some(signal)).map_err(system("follow the parent's death"))?;
         if getppid() != parent {
+            drop(made);
             signals::die_by(signal.as_raw());
+            return Err(system("follow the parent's death")(io::Error::from(io::ErrorKind::NotFound)));
         }
     }
-    Ok(())
+    Ok(made)
 }
 
 fn namespaces(recipe: &Recipe) -> UnshareFlags {
@@ -118,13 +122,13 @@ fn foreground_terminal(descriptors: &[(u16, OwnedFd)]) -> Option<OwnedFd> {
 }
 
 /// Starts the init and the command, and stays until the command has ended.
-fn start(recipe: &Recipe, call: Call, own: Own) -> Result<End, RunError> {
+fn start(recipe: &Recipe, call: Call, scratch: Option<&Scratch>, own: Own) -> Result<End, RunError> {
     let Own { signals, null, terminal, in_front, limits } = own;
     let passed = call.descriptors.iter().map(|(number, _)| *number).collect();
     let words = words(&call.words, &recipe.process)?;
     let env = environment(&recipe.process, &call.env);
     let cwd = call.cwd.as_deref().unwrap_or(&recipe.process.cwd).as_os_str().as_bytes().to_vec();
-    let mut prepared = prepare(recipe, call, (terminal, limits), &words, &env, &cwd)?;
+    let mut prepared = prepare(recipe, call, (scratch, terminal, limits), &words, &env, &cwd)?;
     let pipe = || pipe_with(PipeFlags::NONBLOCK | PipeFlags::CLOEXEC).map_err(system("make a pipe"));
     let ((report, reports), (answers, answered)) = (pipe()?, pipe()?);
     let launcher = pidfd_open(getpid(), PidfdFlags::empty()).map_err(system("watch this process"))?;
@@ -198,7 +202,7 @@ fn pid(pid: nix::unistd::Pid) -> Result<Pid, RunError> {
 fn prepare<'recipe>(
     recipe: &'recipe Recipe,
     mut call: Call,
-    (terminal, limits): (Option<Terminal>, Raised),
+    (scratch, terminal, limits): (Option<&'recipe Scratch>, Option<Terminal>, Raised),
     words: &[Vec<u8>],
     env: &BTreeMap<Vec<u8>, Vec<u8>>,
     cwd: &[u8],
@@ -217,6 +221,7 @@ fn prepare<'recipe>(
         cwd: CString::new(cwd).map_err(|_| nul("the working directory"))?,
         recipe,
         call,
+        scratch,
         terminal,
         limits,
     })

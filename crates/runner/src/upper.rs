@@ -12,31 +12,31 @@ use std::path::Path;
 /// Permission bits that a new file or folder can have at once; the others a change of the owner takes away.
 const AT_ONCE: u32 = 0o1777;
 
-/// Makes the entries, the root itself as the folder `name` in memory, which nobody else sees yet. There is no file
-/// mode creation mask.
-pub(crate) fn make(memory: &OwnedFd, name: &str, entries: &[Entry]) -> Result<(), RunError> {
+/// Makes the entries, the root itself as the folder `name` in one that nobody else sees yet. There is no file mode
+/// creation mask.
+pub(crate) fn make(place: &OwnedFd, name: &str, entries: &[Entry]) -> Result<(), RunError> {
     let path = |entry: &Entry| Path::new(name).join(&entry.path);
     let failed = |what, entry: &Entry, source| on(what, &Path::new("/").join(&entry.path))(source);
     for entry in entries {
-        one(memory, &path(entry), entry).map_err(|error: io::Error| failed("make", entry, error))?;
+        one(place, &path(entry), entry).map_err(|error: io::Error| failed("make", entry, error))?;
     }
     // Later, since what is made in a folder may take after it.
     for entry in entries.iter().filter(|entry| (entry.uid, entry.gid) != (0, 0) || entry.mode & !AT_ONCE != 0)
     {
-        own(memory, &path(entry), entry)
+        own(place, &path(entry), entry)
             .map_err(|error: io::Error| failed("set the owner of", entry, error))?;
     }
     Ok(())
 }
 
-fn one(memory: &OwnedFd, path: &Path, entry: &Entry) -> io::Result<()> {
+fn one(place: &OwnedFd, path: &Path, entry: &Entry) -> io::Result<()> {
     let mode = Mode::from_raw_mode(entry.mode & AT_ONCE);
     match &entry.kind {
-        EntryKind::Folder => mkdirat(memory, path, mode)?,
-        EntryKind::Link { target } => symlinkat(target, memory, path)?,
+        EntryKind::Folder => mkdirat(place, path, mode)?,
+        EntryKind::Link { target } => symlinkat(target, place, path)?,
         EntryKind::File { content } => {
             let flags = OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::WRONLY | OFlags::CLOEXEC;
-            let file = openat(memory, path, flags, mode)?;
+            let file = openat(place, path, flags, mode)?;
             if !content.is_empty() {
                 File::from(file).write_all(content)?;
             }
@@ -45,13 +45,13 @@ fn one(memory: &OwnedFd, path: &Path, entry: &Entry) -> io::Result<()> {
     Ok(())
 }
 
-fn own(memory: &OwnedFd, path: &Path, entry: &Entry) -> io::Result<()> {
+fn own(place: &OwnedFd, path: &Path, entry: &Entry) -> io::Result<()> {
     if (entry.uid, entry.gid) != (0, 0) {
         let (uid, gid) = (Uid::from_raw(entry.uid), Gid::from_raw(entry.gid));
-        chownat(memory, path, Some(uid), Some(gid), AtFlags::SYMLINK_NOFOLLOW)?;
+        chownat(place, path, Some(uid), Some(gid), AtFlags::SYMLINK_NOFOLLOW)?;
     }
     if entry.mode & !AT_ONCE != 0 && !matches!(entry.kind, EntryKind::Link { .. }) {
-        chmodat(memory, path, Mode::from_raw_mode(entry.mode), AtFlags::empty())?;
+        chmodat(place, path, Mode::from_raw_mode(entry.mode), AtFlags::empty())?;
     }
     Ok(())
 }
@@ -82,8 +82,8 @@ mod tests {
             }
             entries[0].mode = 0o555;
         }
-        let memory = OwnedFd::from(File::open(folder.path()).unwrap());
-        make(&memory, "upper", &entries).unwrap();
+        let place = OwnedFd::from(File::open(folder.path()).unwrap());
+        make(&place, "upper", &entries).unwrap();
 
         let root = folder.path().join("upper");
         for entry in &entries {
@@ -93,6 +93,6 @@ mod tests {
         }
         assert_eq!(fs::read_link(root.join("mtab")).unwrap(), Path::new("/proc/mounts"));
         assert_eq!(fs::read(root.join("mail/set")).unwrap(), b"x");
-        assert!(make(&memory, "upper", &entries).is_err());
+        assert!(make(&place, "upper", &entries).is_err());
     }
 }

@@ -22,12 +22,16 @@ const MOST: u64 = 4096;
 
 type Maps = (Vec<IdMap>, Vec<IdMap>);
 
-/// Enters the namespace. This process has one thread.
-pub(crate) fn enter(space: &UserSpace) -> Result<(), RunError> {
-    let UserSpace::Own { outer, inner } = space else { return Ok(()) };
+/// Enters the namespace. This process has one thread. `as_root` is done as the root of all ids that the user has.
+pub(crate) fn enter<T>(
+    space: &UserSpace,
+    as_root: impl FnOnce() -> Result<T, RunError>,
+) -> Result<T, RunError> {
+    let UserSpace::Own { outer, inner } = space else { return as_root() };
     if join_podmans(outer).is_none() {
         make(outer, map_by_programs)?;
     }
+    let made = as_root()?;
     if let Some(inner) = inner {
         make(inner, map_by_writing)?;
         // What is made from now on belongs to the root of the namespace; this process stays its user's, who can
@@ -35,7 +39,7 @@ pub(crate) fn enter(space: &UserSpace) -> Result<(), RunError> {
         setfsgid(0.into());
         setfsuid(0.into());
     }
-    Ok(())
+    Ok(made)
 }
 
 /// Joins the namespace that podman keeps for this user, if it is there and is as expected: the programs that make one

@@ -42,6 +42,6 @@ pub use self::settings::{Generic, Settings, SettingsFile};
 pub use self::source::{Identity, Source};
 pub use self::words::{
     Accel, ByteSize, CacheType, Engine, EnvEntry, FlakeType, InstanceName, Network, Period, PortForward,
-    ProbeAction, ProbeMode, ProvisionMode, ProvisionRun, Reserved, RunAs, Share, ShareWhat, Snapshot, User,
-    VmNetwork, Vmm, WordError, Workdir,
+    ProbeAction, ProbeMode, ProvisionMode, ProvisionRun, Reserved, RunAs, Scratch, Share, ShareWhat,
+    Snapshot, User, VmNetwork, Vmm, WordError, Workdir,
 };

@@ -6,7 +6,7 @@ use crate::machine::Machine;
 use crate::view::View;
 use crate::words::{
     Engine, EnvEntry, InstanceName, Network, Period, ProbeAction, ProbeMode, ProvisionMode, ProvisionRun,
-    RunAs, Share, ShareWhat, User, Workdir,
+    RunAs, Scratch, Share, ShareWhat, User, Workdir,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -39,6 +39,8 @@ pub struct Flake {
     pub env: Vec<EnvEntry>,
     /// Where it starts; by default the caller's directory when it is shared, else what the image says.
     pub workdir: Workdir,
+    /// Where what it writes into the root of a container is, when that is thrown away.
+    pub scratch: Scratch,
     /// Options of podman, `--rm` left out.
     pub podman: Vec<String>,
     /// The virtual machine, for [`Engine::Vm`].
@@ -187,6 +189,7 @@ impl FlakeFile {
             share,
             env: view.env.value.cloned().unwrap_or_default(),
             workdir: view.workdir.value.cloned().unwrap_or(workdir),
+            scratch: container.and_then(|r| r.scratch).unwrap_or(Scratch::Memory),
             podman: container
                 .and_then(|r| r.podman.as_deref())
                 .unwrap_or_default()

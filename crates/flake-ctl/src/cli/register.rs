@@ -2,7 +2,7 @@
 
 use super::UserFlag;
 use clap::{Args, ValueEnum};
-use flake_schema::{EnvEntry, InstanceName, Network, Share, Workdir};
+use flake_schema::{EnvEntry, InstanceName, Network, Scratch, Share, Workdir};
 use std::path::PathBuf;
 
 /// What the short help has no room for.
@@ -98,6 +98,10 @@ pub(crate) struct RegisterArgs {
     /// The application is the user that the image says, also with --share
     #[arg(long)]
     pub(crate) as_image: bool,
+    /// Where what it writes into its root is kept until it is thrown away: memory, at most half of it, or disk
+    /// [default: memory]
+    #[arg(long, value_name = "memory|disk")]
+    pub(crate) scratch: Option<Scratch>,
     /// An option of podman with its value, in one word: --opt '\--volume a:b'; may be repeated
     #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
     pub(crate) opt: Vec<String>,

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use flake_core::launch::{Identity, Launch};
 use flake_plan::{Plan, Recipe, Way};
-use flake_schema::{FlakeName, Network, Target};
+use flake_schema::{FlakeName, Network, Scratch, Target};
 use flake_testkit::{Call, Image, ScratchHost, User};
 use flake_tools::podman::Podman;
 use std::collections::BTreeMap;
@@ -94,7 +94,7 @@ fn made() -> Result<()> {
     let out = PathBuf::from(std::env::var_os(OUT).context("no place")?);
     let launch = launch(image, words.collect())?;
     let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
-    let plan = flake_planner::make(&launch, &Podman::find()?, Vec::new(), &home)?;
+    let plan = flake_planner::make(&launch, &Podman::find()?, Vec::new(), (&home, &home))?;
     let is_root = rustix::process::geteuid().is_root();
     anyhow::ensure!(plan.words == flake_engine::podman::created(&launch, is_root)?, "other words");
     Ok(plan.write(&out, 0o600)?)
@@ -134,6 +134,7 @@ fn launch(image: String, options: Vec<String>) -> Result<Launch> {
         env: BTreeMap::new(),
         workdir: None,
         identity,
+        scratch: Scratch::Memory,
         options,
         umask: 0o022,
         warning: None,

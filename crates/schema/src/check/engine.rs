@@ -99,6 +99,10 @@ fn no_podman(container: Option<&Container>, engine: &str, problems: &mut Vec<Pro
                 .hint("use `share`, `env`, `network`, `workdir`, or `engine: podman`"),
         );
     }
+    if runtime.scratch.is_some() {
+        let message = format!("{engine} has a disk of its own");
+        problems.push(Problem::new("container.runtime.scratch", message).hint("leave `scratch` out"));
+    }
     if runtime.attach == Some(true) {
         problems.push(
             Problem::new("container.runtime.attach", format!("`attach` is not possible with {engine}"))

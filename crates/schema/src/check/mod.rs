@@ -143,6 +143,10 @@ fn lifetime(file: &FlakeFile, view: &View<'_>, problems: &mut Vec<Problem>) {
     }
     let runtime = file.container.as_ref().and_then(|c| c.runtime.as_ref());
     let options = runtime.and_then(|r| r.podman.as_deref()).unwrap_or_default();
+    if runtime.is_some_and(|r| r.scratch.is_some()) {
+        let message = "`scratch` is for what is thrown away, and this instance is kept";
+        problems.push(Problem::new("container.runtime.scratch", message).hint("leave `scratch` out"));
+    }
     for (index, _) in options.iter().enumerate().filter(|(_, option)| removes_itself(option)) {
         problems.push(Problem::new(format!("container.runtime.podman[{index}]"), REMOVES_ITSELF));
     }

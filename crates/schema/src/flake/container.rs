@@ -1,7 +1,7 @@
 //! The `container` section.
 
 use crate::section::section;
-use crate::words::{EnvEntry, Network, RunAs, Share, User, Workdir};
+use crate::words::{EnvEntry, Network, RunAs, Scratch, Share, User, Workdir};
 
 section! {
     /// An application in a container image.
@@ -44,5 +44,7 @@ section! {
         pub workdir: Workdir,
         /// caller: it runs with the uid, HOME and time zone of the caller
         pub user: User,
+        /// Where what it writes into its root is kept until it is thrown away: memory (at most half of it) or disk
+        pub scratch: Scratch,
     }
 }

@@ -20,8 +20,8 @@ pub use self::runas::RunAs;
 pub use self::share::{Reserved, Share, ShareWhat};
 pub use self::size::ByteSize;
 pub use self::unit::{
-    Accel, CacheType, Engine, FlakeType, ProbeAction, ProbeMode, ProvisionMode, ProvisionRun, Snapshot, User,
-    Vmm,
+    Accel, CacheType, Engine, FlakeType, ProbeAction, ProbeMode, ProvisionMode, ProvisionRun, Scratch,
+    Snapshot, User, Vmm,
 };
 pub use self::workdir::Workdir;
 

@@ -77,6 +77,16 @@ unit_words! {
 }
 
 unit_words! {
+    /// Where what an application writes into its root is, until it is thrown away.
+    pub enum Scratch {
+        /// In memory, at most half of it.
+        Memory = "memory",
+        /// In a folder of the caller's state.
+        Disk = "disk",
+    }
+}
+
+unit_words! {
     /// As whom a provisioning script runs.
     pub enum ProvisionMode {
         /// As root of the instance.

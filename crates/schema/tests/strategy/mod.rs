@@ -168,9 +168,9 @@ prop_compose! {
     fn container_runtime()(
         runas in of(runas()), resume in of(any::<bool>()), attach in of(any::<bool>()), podman in of(texts()),
         network in of(word(Network::WORDS)), share in of(shares()), env in of(env()), workdir in of(workdir()),
-        user in of(user()),
+        user in of(user()), scratch in of(word(Scratch::WORDS)),
     ) -> ContainerRuntime {
-        ContainerRuntime { runas, resume, attach, podman, network, share, env, workdir, user }
+        ContainerRuntime { runas, resume, attach, podman, network, share, env, workdir, user, scratch }
     }
 }
 

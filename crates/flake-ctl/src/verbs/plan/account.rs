@@ -67,7 +67,12 @@ fn root(recipe: &Recipe, account: &mut Account) {
     if !options.is_empty() {
         account.line("overlay options", options_text(options));
     }
-    account.line("root", if recipe.is_read_only { "read-only" } else { "writable, thrown away" });
+    let root = match (recipe.is_read_only, recipe.writes_to_disk) {
+        (true, _) => "read-only",
+        (false, true) => "writable, on disk, thrown away",
+        (false, false) => "writable, in memory, thrown away",
+    };
+    account.line("root", root);
     account.line("namespaces", namespaces(&recipe.namespaces, &recipe.user));
     if let UserSpace::Own { outer, inner } = &recipe.user {
         let (uids, gids) = inner.as_ref().unwrap_or(outer);

@@ -39,6 +39,7 @@ pub(super) fn file(args: &RegisterArgs, caller: &Caller) -> Result<FlakeFile, Fa
         env: some(args.env.clone()),
         workdir: args.workdir.clone(),
         user: args.as_caller.then_some(User::Caller),
+        scratch: args.scratch,
     };
     Ok(FlakeFile {
         kind: args.mutable.then_some(FlakeType::Mutable),
