@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::installed;
+use crate::left_scratch;
 use crate::podman_store::PodmanStore;
 use crate::report::{note, say};
 use flake_core::caller::Caller;
@@ -130,6 +131,7 @@ impl<'a> Planning<'a> {
         self.hold_image()?;
         let launch = self.launch()?;
         let podman = self.store.podman()?;
+        left_scratch::remove(self.registry.own(), &self.store);
         Ok(flake_planner::make(
             &launch,
             podman,

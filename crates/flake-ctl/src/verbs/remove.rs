@@ -2,6 +2,7 @@
 
 use crate::cli::RemoveArgs;
 use crate::failure::Failure;
+use crate::left_scratch;
 use crate::output;
 use crate::report::{Exit, note};
 use crate::session::Session;
@@ -13,11 +14,14 @@ use std::path::Path;
 
 pub(crate) fn run(args: &RemoveArgs) -> Result<Exit, Failure> {
     let session = Session::open()?;
-    match (&args.app, &args.container) {
+    let removed = match (&args.app, &args.container) {
         (Some(app), _) => command(app, args.force, &session),
         (None, Some(image)) => with_image(image, args.force, &session),
-        (None, None) => Ok(Exit::Done),
-    }
+        (None, None) => return Ok(Exit::Done),
+    };
+    // It may have been the last that would have cleared up.
+    left_scratch::remove(&session.places, &session.store);
+    removed
 }
 
 fn command(app: &Path, force: bool, session: &Session) -> Result<Exit, Failure> {

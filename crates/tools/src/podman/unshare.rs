@@ -69,6 +69,14 @@ impl Podman {
         let output = capture(&mut tar)?;
         entries(&output, most).map_err(|error| self.unexpected("unshare tar", &error))
     }
+
+    /// Removes folders with all that is in them, as root of the user's namespace.
+    ///
+    /// # Errors
+    /// Podman's own failure or rm's; then some of it is still there.
+    pub fn unshare_remove(&self, paths: &[PathBuf]) -> Result<(), ToolError> {
+        capture(self.command(["unshare", "rm", "-rf", "--"]).args(paths)).map(drop)
+    }
 }
 
 fn entries(archive: &[u8], most: u64) -> io::Result<BTreeMap<PathBuf, Own>> {
