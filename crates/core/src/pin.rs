@@ -133,17 +133,27 @@ pub fn set(
     Ok(pin)
 }
 
-/// Pins the image that has the reference now, as a step of a transaction; there is none before it.
+/// Pins the image that has the reference now, as a step of a transaction. The one that it had before is the one to go
+/// back to, as after an update.
 pub(crate) fn hold(
     reference: &str,
     name: &FlakeName,
     places: &Places,
     changes: &mut Transaction<'_>,
 ) -> Result<(), ChangeError> {
-    let Some(found) = changes.store().find(reference)? else {
+    let store = changes.store();
+    let Some(found) = store.find(reference)? else {
         return Err(StoreError::Failed(Box::new(PinError::NoImage(reference.to_owned()))).into());
     };
-    put(&Pin { reference: reference.to_owned(), id: found.id, previous: None }, name, places, changes)
+    let former = Pin::read(places, name).filter(|former| former.reference == reference);
+    let previous =
+        former.and_then(|Pin { id, previous, .. }| if id == found.id { previous } else { Some(id) });
+    // Somebody may have removed it.
+    let previous = match previous {
+        Some(id) => store.find(&id)?.map(|found| found.id),
+        None => None,
+    };
+    put(&Pin { reference: reference.to_owned(), id: found.id, previous }, name, places, changes)
 }
 
 /// Pins as a record says, and writes it, as steps of a transaction.

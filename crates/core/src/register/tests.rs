@@ -205,8 +205,15 @@ fn replacing_takes_the_image_of_that_name_and_forgets_the_former_plan() {
     fs::write(&plan, "old").unwrap();
     host.register(&Request { replace: true, ..request }).unwrap();
     assert_eq!(host.store.names.borrow()["localhost/flake/joe:own"], "2");
-    assert_eq!(pinned(&host).unwrap(), pin::Pin { reference: "box".into(), id: "2".into(), previous: None });
+    assert_eq!(
+        pinned(&host).unwrap(),
+        pin::Pin { reference: "box".into(), id: "2".into(), previous: Some("1".into()) }
+    );
     assert!(!plan.exists());
+    // Another image has no way back to that one.
+    host.register(&Request { replace: true, ..host.request("new", "bin/joe", "") }).unwrap();
+    assert_eq!(pinned(&host).unwrap().previous, None);
+    assert!(!host.store.names.borrow().contains_key("localhost/flake/joe:own-previous"));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::place::Scope;
+use crate::register::Request;
 use crate::register::tests::Host;
 use std::fs;
 
@@ -77,6 +78,22 @@ fn there_and_back_and_there_again() {
             assert_eq!(scene.archived(), "2");
         }
     }
+}
+
+#[test]
+fn registering_anew_leaves_the_way_back() {
+    let mut scene = Scene::new(Scope::User, "");
+    scene.update().unwrap();
+    let request = Request { replace: true, ..scene.host.request(REMOTE, "bin/joe", "") };
+    scene.loaded = scene.host.register(&request).unwrap().loaded;
+    assert_eq!(scene.tags(), some("2", "1"));
+    assert_eq!((scene.roll_back(), scene.tags()), (ids("2", "1"), some("1", "2")));
+    // The name leads to the newer one still, and what it had until now is the one before.
+    scene.loaded = scene.host.register(&request).unwrap().loaded;
+    assert_eq!(scene.tags(), some("2", "1"));
+    scene.host.store.remove("1").unwrap();
+    scene.loaded = scene.host.register(&request).unwrap().loaded;
+    assert_eq!(scene.roll_back().unwrap_err(), "joe has no image before this one");
 }
 
 #[test]
