@@ -191,7 +191,10 @@ impl<'a> Planning<'a> {
         let own = self.registry.own();
         let settings = own.sources.iter().filter(|source| source.path != own.flakes_dir);
         let pin = self.pins().map(|places| places.pin_file(&loaded.name));
-        let looked_at = pin.iter().chain(&launch.archive).filter_map(|path| Source::look_at(path).ok());
+        // Podman's configuration too, but only here it has this name.
+        let store = &own.settings.podman_storage_conf;
+        let paths = pin.iter().chain(&launch.archive).chain(store);
+        let looked_at = paths.filter_map(|path| Source::look_at(path).ok());
         loaded.sources.iter().chain(settings).cloned().chain(looked_at).collect()
     }
 

@@ -13,6 +13,7 @@ pub(crate) const CASES: &[Case] = &[
     ("a_plan_is_told", told_whole),
     ("a_plan_is_made_anew", renewed),
     ("a_plan_of_the_systems_is_each_users_own", systems),
+    ("a_plan_stands_on_the_store_of_the_settings", store),
     ("many_want_a_plan_at_once", many),
     ("an_image_that_lost_its_tag", lost_tag),
 ];
@@ -109,6 +110,27 @@ fn systems(host: &ScratchHost) -> Result<()> {
     let text = line(host, &ROOT, "plan both-n").check()?.out();
     ensure!(text.contains("way: runner\n"), "{text}");
     silent(line(host, &ROOT, "remove --app /usr/local/bin/both-n"))
+}
+
+/// The file that says where it is, as long as no variable names another.
+fn store(host: &ScratchHost) -> Result<()> {
+    host.image(&ADA, &Image::BOX)?;
+    let (settings, conf) = ("/home/ada/.config/flakes.yml", "/home/ada/store.conf");
+    host.flake_ctl(&ADA, BOX.iter().chain(&["--app", "/home/ada/store-n"])).check()?;
+    fs::write(settings, format!("generic:\n  podman_storage_conf: {conf}\n"))?;
+    fs::write(conf, "[storage]\ndriver = \"overlay\"\n")?;
+    let plan = || anyhow::Ok(line(host, &ADA, "plan store-n").check()?.out());
+    let inode = || fs::metadata("/home/ada/.local/state/flakes/plans/store-n").map(|found| found.ino());
+    let text = plan()?;
+    ensure!(text.contains(&format!("  {conf}\n")), "{text}");
+    let first = inode()?;
+    plan()?;
+    ensure!(inode()? == first, "a good plan was made anew");
+    fs::write(conf, "[storage]\ndriver = \"overlay\"\n# moved\n")?;
+    plan()?;
+    ensure!(inode()? != first, "the plan of another store");
+    [settings, conf].into_iter().try_for_each(fs::remove_file)?;
+    silent(line(host, &ADA, "remove --app /home/ada/store-n"))
 }
 
 /// One of them makes it, the others wait for it.
