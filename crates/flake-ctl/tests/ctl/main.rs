@@ -51,6 +51,6 @@ fn main() -> ExitCode {
     run(Suite {
         product: true,
         trials: trials(&all),
-        last: trials(&[faults::ALONE, update_stopped::ALONE, killed::ALONE]),
+        last: trials(&[faults::ALONE, plan::ALONE, update_stopped::ALONE, killed::ALONE]),
     })
 }

@@ -13,10 +13,12 @@ pub(crate) const CASES: &[Case] = &[
     ("a_plan_is_told", told_whole),
     ("a_plan_is_made_anew", renewed),
     ("a_plan_of_the_systems_is_each_users_own", systems),
-    ("a_plan_stands_on_the_store_of_the_settings", store),
     ("many_want_a_plan_at_once", many),
     ("an_image_that_lost_its_tag", lost_tag),
 ];
+
+/// It changes a user's settings, on which all of their plans stand.
+pub(crate) const ALONE: &[Case] = &[("a_plan_stands_on_the_store_of_the_settings", store)];
 
 const FILE: &str = "/home/ada/.local/state/flakes/plans/plan-n";
 
