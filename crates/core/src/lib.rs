@@ -9,6 +9,7 @@ pub mod environment;
 pub mod gap;
 pub mod host_path;
 pub mod init;
+pub mod instance;
 pub mod launch;
 pub mod list;
 pub mod options;

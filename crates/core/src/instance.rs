@@ -1,0 +1,131 @@
+//! Kept instances: what they are called, and which one a call means.
+
+mod choice;
+mod notes;
+mod request;
+
+pub use choice::{Choice, ChoiceError, choose};
+pub use notes::{InUse, Made, Making, Notes, NotesError};
+pub use request::{FlakeVerb, KeptCall, RequestError};
+
+use flake_schema::{Flake, FlakeName, InstanceName};
+use std::fmt;
+
+/// Labels of a kept instance's environment, beside those of every launch.
+pub mod label {
+    /// The group: instances of one group share flakes.
+    pub const GROUP: &str = "flake.group";
+    /// The instance's label within its group.
+    pub const INSTANCE: &str = "flake.instance";
+    /// What it was made from.
+    pub const MADE_OF: &str = "flake.made-of";
+}
+
+/// One instance of one user.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Instance {
+    /// Whose it is.
+    pub uid: u32,
+    /// What its flakes share: the `instance` of the flake file, else the flake's own name.
+    pub group: String,
+    /// Its name; none for the one that a plain call makes.
+    name: Option<InstanceName>,
+}
+
+impl Instance {
+    /// The instance of this name; the group's own name is that of the one without.
+    #[must_use]
+    pub fn new(uid: u32, group: &str, name: Option<InstanceName>) -> Self {
+        let name = name.filter(|name| name.as_str() != group);
+        Self { uid, group: group.to_owned(), name }
+    }
+
+    /// Its name among the instances of its group, the group's for the one without.
+    #[must_use]
+    pub fn label(&self) -> &str {
+        self.name.as_ref().map_or(&self.group, InstanceName::as_str)
+    }
+
+    /// The name of its container: podman knows letters, digits, `_`, `.` and `-`. Any other byte is a dot and two
+    /// hexadecimal digits, so that two dots can stand between the parts.
+    #[must_use]
+    pub fn container_name(&self) -> String {
+        let mut text = format!("flake.{}..{}", self.uid, escaped(&self.group));
+        if let Some(name) = &self.name {
+            text.push_str("..");
+            text.push_str(&escaped(name.as_str()));
+        }
+        text
+    }
+}
+
+/// As people write it: `GROUP`, or `GROUP@NAME`.
+impl fmt::Display for Instance {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.name {
+            Some(name) => write!(formatter, "{}@{name}", self.group),
+            None => formatter.write_str(&self.group),
+        }
+    }
+}
+
+/// The group of a flake's instances.
+#[must_use]
+pub fn group<'flake>(flake: &'flake Flake, name: &'flake FlakeName) -> &'flake str {
+    flake.instance.as_ref().map_or(name.as_str(), InstanceName::as_str)
+}
+
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-') {
+            escaped.push(char::from(byte));
+        } else {
+            escaped.push_str(&format!(".{byte:02x}"));
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn instance(group: &str, name: &str) -> Instance {
+        Instance::new(7, group, (!name.is_empty()).then(|| name.parse().unwrap()))
+    }
+
+    #[test]
+    fn no_two_instances_share_a_container() {
+        let all = [
+            ("dev", ""),
+            ("dev", "x"),
+            ("dev..x", ""),
+            ("dev.", "x"),
+            ("dev", "a@b"),
+            ("dev", "a=b"),
+            ("dev@x", ""),
+            ("python3.11", ""),
+            ("python3", "11"),
+            ("größe", ""),
+        ];
+        let names: std::collections::BTreeSet<_> =
+            all.iter().map(|(group, name)| instance(group, name).container_name()).collect();
+        assert_eq!(names.len(), all.len());
+        for name in names {
+            assert!(
+                name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte)),
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_one_without_a_name_has_the_groups() {
+        assert_eq!(instance("dev", "dev"), instance("dev", ""));
+        assert_eq!(instance("dev", "").label(), "dev");
+        assert_eq!(instance("dev", "other").label(), "other");
+        assert_eq!(instance("dev", "other").to_string(), "dev@other");
+        assert_eq!(instance("dev", "").to_string(), "dev");
+    }
+}
