@@ -5,6 +5,7 @@
 
 mod containers;
 mod images;
+mod kept;
 mod layers;
 mod specimen;
 mod unshare;
@@ -12,6 +13,7 @@ mod volumes;
 
 pub use containers::{Container, ContainerState};
 pub use images::{Image, ImageFile, SCRATCH_LABEL};
+pub use kept::{Kept, KeptConfig, KeptState};
 pub use layers::{Folders, GraphDriver};
 pub use specimen::{HostConfig, Inspection, Specimen, State, Volume};
 pub use unshare::{Own, OwnKind};
