@@ -94,7 +94,7 @@ impl From<flake_wire::Failure> for Refusal {
         let status = match failure.kind {
             flake_wire::FailureKind::NotFound => NOT_FOUND,
             flake_wire::FailureKind::NotExecutable => NOT_EXECUTABLE,
-            flake_wire::FailureKind::Other => FAILED,
+            flake_wire::FailureKind::Other | flake_wire::FailureKind::NotShared => FAILED,
         };
         Self::Program { message: failure.message, status }
     }

@@ -3,11 +3,12 @@
 use crate::connection::Link;
 use crate::framed::Framed;
 use crate::image::Image;
+use crate::script::Script;
 use flake_inside::{account, program};
 use flake_sys::pty::{self, Pty};
 use flake_sys::reason::reason;
 use flake_sys::signals::{self, SignalSet};
-use flake_sys::spawn::{self, Event, Ids, Leader};
+use flake_sys::spawn::{self, Event, Ids, Leader, Stage};
 use flake_wire::{Closing, Exec, Failure, FailureKind, Modes, Program, Reply, SignalTarget, Source, Window};
 use rustix::fs::fchown;
 use rustix::process::{Signal, Uid};
@@ -36,7 +37,12 @@ pub(crate) struct Command {
 impl Command {
     /// Starts what the launcher asks for and tells it so.
     pub(crate) fn start(exec: Exec, image: &Image, link: &mut Link) -> Result<Self, Failure> {
-        let words = words(&exec, image)?;
+        check_cwd(&exec)?;
+        let script = match &exec.program {
+            Program::Script(text) => Some(Script::new(text, &exec.streams)?),
+            Program::Image | Program::Path(_) => None,
+        };
+        let words = words(&exec, image, script.as_ref())?;
         let env = environment(&exec.env);
         let path = env.get(&b"PATH"[..]).map(Vec::as_slice);
         let candidates = program::candidates(&words[0], path).map_err(|_| nul("the program's name"))?;
@@ -44,7 +50,9 @@ impl Command {
             account::make(account);
         }
         let pty = exec.terminal.map(|window| open_terminal(window, &exec)).transpose()?;
-        let (descriptors, framed) = streams(&exec, pty.as_ref(), link)?;
+        let (mut descriptors, framed) = streams(&exec, pty.as_ref(), link)?;
+        let is_script = script.is_some();
+        descriptors.extend(script.map(|script| (script.number, script.text)));
         let (master, slave) = pty.map_or((None, None), |pty| (Some(pty.master), Some(pty.slave)));
         let keep = master.as_ref().map(OwnedFd::try_clone).transpose().map_err(|error| other(&error))?;
         let command = spawn::Command {
@@ -59,8 +67,13 @@ impl Command {
             descriptors,
             terminal: slave,
         };
-        let running = spawn::spawn(command)
-            .map_err(|error| program::failure(&words[0], exec.cwd.as_deref(), &error))?;
+        let running = spawn::spawn(command).map_err(|error| {
+            let mut failure = program::failure(&words[0], exec.cwd.as_deref(), &error);
+            if is_script && error.stage == Stage::Execute {
+                failure.message.insert_str(0, "the script's interpreter ");
+            }
+            failure
+        })?;
         let pid = u32::try_from(running.pid).unwrap_or(0);
         link.say_beside(&Reply::Started { pid }, master);
         Ok(Self { pid: running.pid, leader: running.leader, terminal: keep, framed, closing: None })
@@ -129,12 +142,26 @@ impl Command {
     }
 }
 
-/// The command's words: its own, or what the image was made to run.
-fn words(exec: &Exec, image: &Image) -> Result<Vec<Vec<u8>>, Failure> {
+/// The command's words: its own, what the image was made to run, or a script's.
+fn words(exec: &Exec, image: &Image, script: Option<&Script>) -> Result<Vec<Vec<u8>>, Failure> {
     match &exec.program {
         Program::Image => image.command(&exec.args),
         Program::Path(path) => Ok([std::slice::from_ref(path), &exec.args].concat()),
+        Program::Script(_) => {
+            Ok([script.map(|script| script.words.as_slice()).unwrap_or_default(), &exec.args].concat())
+        }
     }
+}
+
+/// Whether the working directory is the folder that the caller means.
+fn check_cwd(exec: &Exec) -> Result<(), Failure> {
+    let (Some(path), Some(expected)) = (&exec.cwd, exec.cwd_is) else { return Ok(()) };
+    let found = rustix::fs::stat(path.as_slice()).map(|stat| (stat.st_dev, stat.st_ino));
+    if found == Ok(expected) {
+        return Ok(());
+    }
+    let message = format!("the working directory {} is another folder inside", String::from_utf8_lossy(path));
+    Err(Failure { kind: FailureKind::NotShared, message })
 }
 
 /// The agent's environment, which is the image's, with the call's on top.

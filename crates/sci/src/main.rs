@@ -11,6 +11,7 @@ mod files;
 mod framed;
 mod image;
 mod ports;
+mod script;
 
 use std::process::ExitCode;
 

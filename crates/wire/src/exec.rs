@@ -13,6 +13,10 @@ pub struct Exec {
     pub env: Vec<(Vec<u8>, Vec<u8>)>,
     /// The working directory; absent: the agent's own, which is the image's.
     pub cwd: Option<Vec<u8>>,
+    /// Device and inode (`st_dev`, `st_ino`) of the caller's working directory. When the folder at
+    /// [`Self::cwd`] is another one, or none, nothing runs: [`FailureKind::NotShared`]. Without a `cwd` it
+    /// means nothing.
+    pub cwd_is: Option<(u64, u64)>,
     /// The user; absent: the agent's own.
     pub user: Option<Ids>,
     /// An account that is made first, for the user's names; absent: whatever the image has.
@@ -38,6 +42,9 @@ pub enum Program {
     Image,
     /// A path, or a name looked up in the command's `PATH`.
     Path(Vec<u8>),
+    /// The text of a script, any bytes, run by the interpreter that its first line names after `#!`, as Linux
+    /// does; without one by `/bin/sh`.
+    Script(#[serde(with = "serde_bytes")] Vec<u8>),
 }
 
 /// Whom a command runs as: plain numbers in the agent's user namespace.
@@ -154,4 +161,6 @@ pub enum FailureKind {
     NotExecutable,
     /// Anything else: status 125.
     Other,
+    /// The folder of [`Exec::cwd`] is not the caller's, [`Exec::cwd_is`]: it may be mounted there and asked again.
+    NotShared,
 }

@@ -2,6 +2,7 @@
 
 use crate::exec::{Closing, Exec, Failure, Window};
 use crate::limits::{REPLY_MAX, REQUEST_MAX};
+use crate::watch::Liveness;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -72,8 +73,16 @@ pub enum Request {
     },
     /// Asks for [`Reply::Ports`].
     ListenPorts,
-    /// The caller's terminal is gone: so is the command's, as soon as its master is closed on both sides.
+    /// The caller's terminal is gone: so is the command's, as soon as its master is closed on both sides. On the
+    /// shared terminal only this member leaves, as long as there are others.
     HangUp,
+    /// Join the terminal that all who join share, on which this command is started if none runs. All streams are
+    /// [`Source::Terminal`](crate::Source::Terminal), nothing is passed. Answered by [`Reply::Started`]; whatever
+    /// the command becomes, [`Reply::Stopped`] and [`Reply::Exit`] go to all who joined. It ends with the last.
+    Join(Box<Exec>),
+    /// From now on run these on the agent's own timer, in place of what was watched before. Answered by
+    /// [`Reply::Done`].
+    Watch(Vec<Liveness>),
 }
 
 /// Who gets a signal.
@@ -97,7 +106,9 @@ pub enum Reply {
         /// Whether a pidfd of the agent comes beside this frame.
         watch: bool,
     },
-    /// The command runs. When it was given a terminal, the pty's master comes beside this frame.
+    /// The command runs. When it was given a terminal, the pty's master comes beside this frame. After
+    /// [`Request::Join`] it is for settings only, and before it comes one end of a socket pair, which carries what
+    /// is typed and shown.
     Started {
         /// The process id in the agent's pid namespace.
         pid: u32,
@@ -128,10 +139,15 @@ pub enum Reply {
         /// The token of the ping.
         token: u64,
     },
-    /// A file was written.
+    /// A file was written, or what is to be watched is.
     Done,
     /// Answers [`Request::ListenPorts`].
     Ports(Vec<Port>),
+    /// Comes right behind [`Reply::Hello`]: what the person who calls should know, one line.
+    Note {
+        /// The line, at most [`NOTE_MAX`](crate::NOTE_MAX) bytes.
+        text: String,
+    },
 }
 
 /// A listening port in the agent's network namespace.

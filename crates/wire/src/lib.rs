@@ -3,13 +3,14 @@
 //! # Connection
 //!
 //! A connection is a byte stream: one end of a socket pair, a Unix socket, or vsock. It carries one
-//! operation: a command, a file read, a file write, a list of listening ports, or pings. Whoever
-//! wants two commands at once opens two connections, so nobody who is handed a connection on which
-//! a command runs can start another one with it. When the launcher's side closes, the agent kills
-//! the command.
+//! operation: a command, a place at the shared terminal, a file read, a file write, a list of listening
+//! ports, what is to be watched, or pings. Whoever wants two commands at once opens two connections, so
+//! nobody who is handed a connection on which a command runs can start another one with it. When the
+//! launcher's side closes, the agent kills the command; on the shared terminal when the last one does.
 //!
 //! Both sides send [`Request::Hello`] / [`Reply::Hello`] first, without waiting for the other's, and
-//! close the connection when the version is neither [`VERSION`] nor the one before it.
+//! close the connection when the version is neither [`VERSION`] nor the one before it. A
+//! [`Reply::Note`] may follow the agent's greeting at once.
 //!
 //! # Frames
 //!
@@ -35,6 +36,7 @@ mod exec;
 mod frame;
 mod handoff;
 mod limits;
+mod watch;
 
 pub use codec::{Decoder, WireError, encode, encode_data};
 pub use exec::{
@@ -43,7 +45,8 @@ pub use exec::{
 };
 pub use frame::{Frame, Message, Port, PortProtocol, Reply, Request, SignalTarget};
 pub use handoff::{Handed, Handoff};
-pub use limits::{DATA_MAX, FDS_MAX, REPLY_MAX, REQUEST_MAX, WINDOW};
+pub use limits::{DATA_MAX, FDS_MAX, NOTE_MAX, REPLY_MAX, REQUEST_MAX, WATCHED_MAX, WINDOW};
+pub use watch::{Action, ENDED_TO_BE_REMOVED, ENDED_TO_RESTART, Liveness};
 
 /// The version of the protocol that this crate speaks; the one before it is accepted too.
 pub const VERSION: u16 = 1;

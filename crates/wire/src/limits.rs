@@ -15,3 +15,9 @@ pub const WINDOW: u32 = 256 << 10;
 
 /// The most file descriptors passed with one frame; Linux itself takes 253.
 pub const FDS_MAX: usize = 64;
+
+/// The longest text of a note, in bytes.
+pub const NOTE_MAX: usize = 1 << 10;
+
+/// The most that is watched at once.
+pub const WATCHED_MAX: usize = 64;

@@ -41,6 +41,7 @@ pub fn exec(launch: &Launch, becomes: bool, streams: &Streams, surroundings: &Su
             .map(|(name, value)| (name.clone().into_vec(), value.clone().into_vec()))
             .collect(),
         cwd: launch.workdir.as_ref().map(|path| path.as_os_str().as_bytes().to_vec()),
+        cwd_is: None,
         user: identity.map(ids),
         account: identity.map(account),
         umask: Some(launch.umask),

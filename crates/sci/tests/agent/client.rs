@@ -146,6 +146,7 @@ pub(crate) fn shell(script: &str) -> Exec {
         args: vec![b"-c".to_vec(), script.as_bytes().to_vec()],
         env: Vec::new(),
         cwd: None,
+        cwd_is: None,
         user: None,
         account: None,
         umask: None,
