@@ -5,7 +5,7 @@ mod notes;
 mod request;
 
 pub use choice::{Choice, ChoiceError, choose};
-pub use notes::{InUse, Made, Making, Notes, NotesError};
+pub use notes::{Closed, InUse, Made, Making, Notes, NotesError};
 pub use request::{FlakeVerb, KeptCall, RequestError};
 
 use flake_schema::{Flake, FlakeName, InstanceName};
@@ -44,6 +44,12 @@ impl Instance {
     #[must_use]
     pub fn label(&self) -> &str {
         self.name.as_ref().map_or(&self.group, InstanceName::as_str)
+    }
+
+    /// As `flake-ctl` and calls of the flake `app` name it: `APP`, or `APP@NAME`.
+    #[must_use]
+    pub fn called_by(&self, app: &str) -> String {
+        self.name.as_ref().map_or_else(|| app.to_owned(), |name| format!("{app}@{name}"))
     }
 
     /// The name of its container: podman knows letters, digits, `_`, `.` and `-`. Any other byte is a dot and two

@@ -15,6 +15,7 @@ pub mod list;
 pub mod options;
 pub mod pin;
 pub mod place;
+pub mod quota;
 pub mod reference;
 pub mod register;
 pub mod registry;

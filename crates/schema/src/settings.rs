@@ -9,7 +9,7 @@ section! {
     pub struct SettingsFile {
         /// Most mutable instances of one user
         pub instances_per_user("instances-per-user"): u32,
-        /// Instances unused for longer are removed before a new one is made
+        /// Instances unused for longer are removed before a new one is made; 0s is never
         pub instances_timeout("instances-timeout"): Period,
         /// Places
         pub generic: Generic,

@@ -47,6 +47,12 @@ pub struct InUse {
     _file: OwnedFd,
 }
 
+/// Nobody enters the instance while this lives.
+#[derive(Debug)]
+pub struct Closed {
+    _file: Option<OwnedFd>,
+}
+
 /// Nobody else makes, starts or removes the instance while this lives.
 #[derive(Debug)]
 pub struct Making {
@@ -131,6 +137,17 @@ impl Notes {
     pub fn is_in_use(&self, instance: &Instance) -> bool {
         let Ok(file) = self.open(instance, OFlags::RDONLY) else { return false };
         matches!(flock(&file, FlockOperation::NonBlockingLockExclusive), Err(Errno::WOULDBLOCK))
+    }
+
+    /// Keeps an instance from being entered while the value lives, as one that is to be removed. None where something
+    /// runs in it; one without a note cannot be entered anyway.
+    #[must_use]
+    pub fn close(&self, instance: &Instance) -> Option<Closed> {
+        let Ok(file) = self.open(instance, OFlags::RDONLY) else { return Some(Closed { _file: None }) };
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Err(Errno::WOULDBLOCK) => None,
+            _ => Some(Closed { _file: Some(file) }),
+        }
     }
 
     /// Notes that an instance is made and up.
@@ -230,8 +247,13 @@ mod tests {
         let (_, in_use) = notes.enter(&instance).unwrap();
         assert!(notes.is_in_use(&instance));
         assert!(notes.last_use(&instance).unwrap() > long_ago + Duration::from_secs(900));
+        assert!(notes.close(&instance).is_none());
         drop(in_use);
         assert!(!notes.is_in_use(&instance));
+        let closed = notes.close(&instance).unwrap();
+        assert!(notes.enter(&instance).is_none());
+        drop(closed);
+        assert!(notes.enter(&instance).is_some());
     }
 
     #[test]
