@@ -15,7 +15,7 @@ use flake_core::transaction::make_folders;
 use flake_core::words::Words;
 use flake_core::{pin, straight};
 use flake_engine::podman::{Podman as Engine, created};
-use flake_plan::Plan;
+use flake_plan::{Plan, Way};
 use flake_schema::Source;
 use flake_sys::interrupt;
 use std::fs::File;
@@ -81,13 +81,16 @@ impl<'a> Planning<'a> {
         if gap::missing_part(flake).is_some() || straight::why_not(flake, self.caller).is_some() {
             return;
         }
-        match self.renew() {
-            Err(failure) if interrupt::pending().is_none() => {
-                let name = &self.registration.loaded.name;
-                note(&format!("how {name} is launched will be seen at its first call: {}", failure.text));
-            }
-            _ => {}
-        }
+        let text = match self.renew() {
+            Err(failure) if interrupt::pending().is_none() => failure.text,
+            Ok(Outcome::Planned(plan)) if plan.basis.until.is_some() => match plan.way {
+                Way::Agent { reason } => reason,
+                Way::Runner(_) => return,
+            },
+            _ => return,
+        };
+        let name = &self.registration.loaded.name;
+        note(&format!("how {name} is launched will be seen at its first call: {text}"));
     }
 
     /// Makes a plan and writes it. Of several processes that want one at once, the first does it for all. An image
@@ -122,6 +125,10 @@ impl<'a> Planning<'a> {
             return Ok(Outcome::Planned(Box::new(plan)));
         }
         let plan = self.make()?;
+        // What is shared and is gone may come back, and with it the plan that is there.
+        if plan.basis.until.is_some() && self.read().is_some() {
+            return Ok(Outcome::Planned(Box::new(plan)));
+        }
         plan.write(&file, PLAN_MODE)
             .map_err(|error| Failure::system(&format!("cannot write {}", file.display()), &error))?;
         Ok(Outcome::Planned(Box::new(plan)))

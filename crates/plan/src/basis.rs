@@ -4,6 +4,10 @@ use flake_schema::Source;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// For how long a failure counts, in seconds: trying again at each call would cost more than the call.
+const RETRY: u64 = 60;
 
 /// Variables with which a user chooses podman's configuration and store.
 const VARIABLES: [&str; 8] = [
@@ -56,6 +60,8 @@ pub struct Basis {
     pub variables: Vec<(String, Option<OsString>)>,
     /// The host's name and its kernel's release.
     pub host: (String, String),
+    /// Until when it counts, in seconds since 1970; absent: for good.
+    pub until: Option<u64>,
 }
 
 impl Basis {
@@ -75,13 +81,21 @@ impl Basis {
             .chain(named.into_iter().filter_map(std::env::var_os).map(PathBuf::from))
             .chain(folders.flat_map(with_files));
         let looked_at = paths.filter_map(|path| Source::look_at(&path).ok());
-        Self { files: files.into_iter().chain(looked_at).collect(), variables, host: host() }
+        Self { files: files.into_iter().chain(looked_at).collect(), variables, host: host(), until: None }
+    }
+
+    /// Counts for [`RETRY`] from now on: what came of it may not come of it again.
+    #[must_use]
+    pub fn for_a_while(self) -> Self {
+        Self { until: Some(now() + RETRY), ..self }
     }
 
     /// Whether all of it is as it was.
     #[must_use]
     pub fn is_unchanged(&self) -> bool {
-        self.variables.iter().all(|(name, value)| std::env::var_os(name) == *value)
+        // Also where somebody has set the clock back.
+        self.until.is_none_or(|until| (1..=RETRY).contains(&until.saturating_sub(now())))
+            && self.variables.iter().all(|(name, value)| std::env::var_os(name) == *value)
             && self.host == host()
             && self.files.iter().all(|file| file.is_unchanged().unwrap_or(false))
     }
@@ -96,6 +110,11 @@ fn with_files(folder: PathBuf) -> Vec<PathBuf> {
     paths
 }
 
+/// Seconds since 1970.
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
+}
+
 /// The host's name and its kernel's release.
 fn host() -> (String, String) {
     let names = rustix::system::uname();
@@ -105,6 +124,15 @@ fn host() -> (String, String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_failure_counts_for_a_while() {
+        let basis = Basis::now([], std::path::Path::new("/")).for_a_while();
+        assert!(basis.is_unchanged());
+        for until in [0, now() - 1, now() + 2 * RETRY] {
+            assert!(!Basis { until: Some(until), ..basis.clone() }.is_unchanged(), "{until}");
+        }
+    }
 
     #[test]
     fn a_file_that_comes_to_a_folder_is_noticed() {

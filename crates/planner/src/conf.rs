@@ -16,9 +16,11 @@ const ON_TOP: &str = "CONTAINERS_CONF_OVERRIDE";
 const KEYS: [&str; 5] = ["base_hosts_file", "env_host", "hooks_dir", "http_proxy", "seccomp_profile"];
 /// Variables of a container; one without a value has the caller's, which must not get into a plan either.
 const ENV: &str = "env";
+/// Looks at one entry of a list.
+type Check = fn(&str) -> Result<(), Reason>;
+
 /// Lists of what options of these names say.
-const LISTS: [(&str, fn(&str) -> Result<(), Reason>); 2] =
-    [("volumes", options::check_volume), ("mounts", options::check_mount)];
+const LISTS: [(&str, Check); 2] = [("volumes", options::check_volume), ("mounts", options::check_mount)];
 /// Values that ask for nothing.
 const NOTHING: [&str; 4] = ["false", "\"\"", "''", "[]"];
 
@@ -155,7 +157,8 @@ mod tests {
         fs::write(&named, "env = [\"MYV\"]\n").unwrap();
         for variable in [ONLY, ON_TOP] {
             let variables = vec![(variable.to_owned(), Some(OsString::from(&named)))];
-            let basis = Basis { files: Vec::new(), variables, host: <(String, String)>::default() };
+            let basis =
+                Basis { files: Vec::new(), variables, host: <(String, String)>::default(), until: None };
             let reason = check(&basis).unwrap_err().0;
             assert_eq!(reason, format!("env in {}", named.display()));
         }

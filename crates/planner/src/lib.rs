@@ -30,10 +30,12 @@ use flake_core::launch::{Launch, Zone};
 use flake_plan::{Basis, Plan, Way};
 use flake_schema::{Network, Source};
 use flake_tools::podman::Podman;
+use refusal::Refusal;
 use std::path::{Path, PathBuf};
 
 /// Makes the plan of a launch. `files` are those of the registration and the settings, `home` is the user's,
-/// `state` the folder of this user's state.
+/// `state` the folder of this user's state. Where podman fails in a way that the next call would see again, the plan is
+/// the agent's way, which may do.
 ///
 /// # Errors
 /// [`PlannerError`]; no container is left in any case but this process' being killed, and what that leaves is
@@ -78,8 +80,13 @@ pub fn make(
                         recipe.and_then(|recipe| scratch::choose(recipe, launch.scratch, &captured, state)),
                     )
                 }
-                Err(error) => match (refusal::reason(&error), podman.image_inspect(&launch.image)) {
-                    (Some(reason), Ok(image)) => (image.id, Err(reason)),
+                Err(error) => match (refusal::of(&error), podman.image_inspect(&launch.image)) {
+                    (Some(Refusal { reason, stays }), Ok(image)) => {
+                        if !stays {
+                            basis = basis.for_a_while();
+                        }
+                        (image.id, Err(reason))
+                    }
                     _ => return Err(error),
                 },
             }

@@ -13,6 +13,7 @@ pub(crate) const CASES: &[Case] = &[
     ("a_plan_is_told", told_whole),
     ("a_plan_is_made_anew", renewed),
     ("a_plan_of_the_systems_is_each_users_own", systems),
+    ("a_planning_that_fails_is_not_tried_at_each_call", failed),
     ("many_want_a_plan_at_once", many),
     ("an_image_that_lost_its_tag", lost_tag),
 ];
@@ -133,6 +134,23 @@ fn store(host: &ScratchHost) -> Result<()> {
     ensure!(inode()? != first, "the plan of another store");
     [settings, conf].into_iter().try_for_each(fs::remove_file)?;
     silent(line(host, &ADA, "remove --app /home/ada/store-n"))
+}
+
+/// Each call would take as long as the first.
+fn failed(host: &ScratchHost) -> Result<()> {
+    host.image(&ADA, &Image::BOX)?;
+    // The runtime does not take it.
+    let option = ["--app", "/home/ada/failed-n", "--opt=\\--sysctl kernel.msgmax=none"];
+    let said = host.flake_ctl(&ADA, BOX.iter().chain(&option)).check()?.err();
+    ensure!(said.contains("how failed-n is launched will be seen at its first call"), "{said}");
+    let inode = || fs::metadata("/home/ada/.local/state/flakes/plans/failed-n").map(|found| found.ino());
+    let first = inode()?;
+    for _ in 0..2 {
+        let outcome = Call::new(ADA.command("/home/ada/failed-n")).run()?;
+        ensure!(outcome.code == Some(125), "{outcome}");
+        ensure!(inode()? == first, "planned once more");
+    }
+    silent(line(host, &ADA, "remove --app /home/ada/failed-n"))
 }
 
 /// One of them makes it, the others wait for it.

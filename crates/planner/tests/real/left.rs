@@ -1,7 +1,7 @@
 //! What is left on the host.
 
 use crate::Case;
-use crate::maker::{PLAIN, Wish, command, plan};
+use crate::maker::{PLAIN, Wish, command, plan, reason};
 use anyhow::ensure;
 use flake_testkit::{ADA, ROOT, ScratchHost, until};
 use nix::sys::signal::{Signal, kill};
@@ -29,7 +29,9 @@ fn failure(host: &ScratchHost) -> anyhow::Result<()> {
     // Podman makes the container, the runtime does not start it.
     for user in [&ROOT, &ADA] {
         let options = &["--sysctl=kernel.msgmax=none"];
-        ensure!(plan(host, user, Wish { options, ..PLAIN }).is_err(), "{}: a plan", user.name);
+        let made = plan(host, user, Wish { options, ..PLAIN })?;
+        ensure!(reason(&made)?.contains("podman init said"), "{}: {:?}", user.name, made.way);
+        ensure!(made.basis.until.is_some(), "{}: for good", user.name);
     }
     nothing(host)
 }
