@@ -4,14 +4,17 @@
 //! `STORAGE_DRIVER` with it.
 
 mod containers;
+mod copy;
 mod images;
 mod kept;
 mod layers;
+mod logs;
 mod specimen;
 mod unshare;
 mod volumes;
 
 pub use containers::{Container, ContainerState};
+pub use copy::Owner;
 pub use images::{Image, ImageFile, SCRATCH_LABEL};
 pub use kept::{Kept, KeptConfig, KeptState};
 pub use layers::{Folders, GraphDriver};

@@ -2,9 +2,10 @@
 
 use flake_sys::{bound, interrupt};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc;
 use std::thread;
 
 /// The most bytes that a captured standard output may have: the largest answer is the inspection of an
@@ -39,6 +40,14 @@ pub enum ToolError {
     File {
         /// The file.
         file: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// What it is to read cannot be had.
+    #[error("cannot read what {program} is to have: {source}")]
+    Input {
+        /// Its name.
+        program: String,
         /// Why.
         source: io::Error,
     },
@@ -127,6 +136,41 @@ pub fn capture(command: &mut Command) -> Result<Vec<u8>, ToolError> {
 pub fn show(command: &mut Command) -> Result<ExitStatus, ToolError> {
     command.stdin(Stdio::null());
     wait(&mut start(command)?)
+}
+
+/// Runs a program that reads what `write` gives it.
+///
+/// # Streams
+/// Standard input is a pipe, output is thrown away; the end of error goes into the error.
+///
+/// # Errors
+/// Anything but exit status 0; else what `write` failed with.
+pub(crate) fn feed(
+    command: &mut Command,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()> + Send + 'static,
+) -> Result<(), ToolError> {
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = start(command)?;
+    let input = child.stdin.take();
+    let error = child.stderr.take();
+    let (sender, written) = mpsc::channel();
+    // Nobody waits for it when the program has failed: it may read from where nothing comes.
+    thread::spawn(move || {
+        let written = input.map_or(Ok(()), |mut input| write(&mut input));
+        // Nobody may be left to hear of it.
+        let _ = sender.send(written);
+    });
+    let error = thread::spawn(move || error.map_or_else(Vec::new, tail_of));
+    let status = wait(&mut child)?;
+    if !status.success() {
+        return Err(failed(command, status, &error.join().unwrap_or_default()));
+    }
+    match written.recv() {
+        Ok(Err(source)) if source.kind() != io::ErrorKind::BrokenPipe => {
+            Err(ToolError::Input { program: display(command), source })
+        }
+        _ => Ok(()),
+    }
 }
 
 fn start(command: &mut Command) -> Result<Child, ToolError> {

@@ -5,6 +5,7 @@ use super::images::SCRATCH_LABEL;
 use crate::run::{ToolError, capture};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::time::{Duration, SystemTime};
 
 /// One row of `podman ps`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -18,6 +19,9 @@ pub struct Container {
     /// Its state in podman's words.
     #[serde(default)]
     pub state: String,
+    /// When it was made, in seconds since 1970; zero where podman does not say.
+    #[serde(default)]
+    pub created: i64,
     /// Its labels.
     #[serde(default)]
     pub labels: Option<BTreeMap<String, String>>,
@@ -39,6 +43,13 @@ impl Container {
     #[must_use]
     pub fn label(&self, name: &str) -> Option<&str> {
         self.labels.as_ref()?.get(name).map(String::as_str)
+    }
+
+    /// When it was made, as far as podman says.
+    #[must_use]
+    pub fn created(&self) -> Option<SystemTime> {
+        let seconds = u64::try_from(self.created).ok().filter(|seconds| *seconds > 0)?;
+        SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds))
     }
 
     /// Its state.
