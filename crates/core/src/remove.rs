@@ -126,6 +126,16 @@ pub fn command(
     Ok(removed)
 }
 
+/// The flakes of an image, which [`image`] removes.
+///
+/// # Errors
+/// [`RemoveError`].
+pub fn of_image(image: &str, places: &Places, store: &dyn ImageStore) -> Result<Vec<FlakeName>, RemoveError> {
+    let id = store.find(image)?.map(|found| found.id);
+    let (owners, _) = owners(image, id.as_deref(), places, store)?;
+    Ok(owners.into_iter().map(|loaded| loaded.name).collect())
+}
+
 /// Removes all registrations of an image, and the image. With `force` also when instances of it live; they end.
 ///
 /// # Errors
@@ -137,21 +147,8 @@ pub fn image(
     force: bool,
 ) -> Result<RemovedImage, RemoveError> {
     let id = store.find(image)?.map(|found| found.id);
-    let mut removed = RemovedImage { image: id.is_some(), ..RemovedImage::default() };
-    let mut owners = Vec::new();
-    let mut ids = BTreeMap::new();
-    let files = flake_files(&places.flakes_dir)
-        .map_err(|source| ChangeError::io("read", &places.flakes_dir, source))?;
-    for file in files {
-        match load_flake(&file) {
-            Ok(loaded) => {
-                if is_of(&loaded, image, id.as_deref(), store, &mut ids)? {
-                    owners.push(loaded);
-                }
-            }
-            Err(error) => removed.unreadable.push(error),
-        }
-    }
+    let (owners, unreadable) = owners(image, id.as_deref(), places, store)?;
+    let mut removed = RemovedImage { image: id.is_some(), unreadable, ..RemovedImage::default() };
     if owners.is_empty() && id.is_none() {
         return Err(RemoveError::NoImage(image.to_owned()));
     }
@@ -199,6 +196,30 @@ fn take(
     changes.take(&places.plan_file(name, places.scope))?;
     pin::release(name, places, changes)?;
     Ok(Removed { name: name.clone(), host_path, foreign })
+}
+
+/// The flakes of an image, and the files that cannot be read.
+fn owners(
+    image: &str,
+    id: Option<&str>,
+    places: &Places,
+    store: &dyn ImageStore,
+) -> Result<(Vec<Loaded>, Vec<LoadError>), RemoveError> {
+    let (mut owners, mut unreadable) = (Vec::new(), Vec::new());
+    let mut ids = BTreeMap::new();
+    let files = flake_files(&places.flakes_dir)
+        .map_err(|source| ChangeError::io("read", &places.flakes_dir, source))?;
+    for file in files {
+        match load_flake(&file) {
+            Ok(loaded) => {
+                if is_of(&loaded, image, id, store, &mut ids)? {
+                    owners.push(loaded);
+                }
+            }
+            Err(error) => unreadable.push(error),
+        }
+    }
+    Ok((owners, unreadable))
 }
 
 /// Whether a flake is of an image, whatever name it has for it.

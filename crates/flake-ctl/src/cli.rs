@@ -1,12 +1,14 @@
 //! The command line: only what can be written, nothing of what it does.
 
 mod image;
+mod instances;
 mod register;
 mod verb;
 
 pub(crate) use image::{PlanArgs, PlanFormat, ScopeWord, UpdateArgs};
+pub(crate) use instances::{AttachArgs, CpArgs, LogsArgs, RmArgs, StopArgs};
 pub(crate) use register::{RegisterArgs, RunAsWord};
-pub(crate) use verb::{LoadArgs, PullArgs, RemoveArgs, ShowArgs, Verb};
+pub(crate) use verb::{LoadArgs, PsArgs, PullArgs, RemoveArgs, Verb};
 
 use crate::output::Format;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -36,6 +38,16 @@ pub(crate) enum Command {
     Podman(Podman),
     #[command(flatten)]
     Verb(Verb),
+    /// End instances; the next call starts them again
+    Stop(StopArgs),
+    /// Remove instances with all that is in them
+    Rm(RmArgs),
+    /// Show what an instance has said by itself
+    Logs(LogsArgs),
+    /// Join the terminal of an application that runs
+    Attach(AttachArgs),
+    /// Copy files into or out of an instance
+    Cp(CpArgs),
     /// List what is registered
     List(ListArgs),
     /// Show how a command is launched, and why so

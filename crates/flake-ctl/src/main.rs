@@ -4,6 +4,7 @@ mod ask;
 mod cli;
 mod failure;
 mod installed;
+mod instances;
 mod left_scratch;
 mod man;
 mod output;

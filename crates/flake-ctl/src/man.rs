@@ -21,9 +21,14 @@ pub(crate) fn pages() -> Result<Vec<Named>, Failure> {
     // The short form of a verb is the verb of podman.
     let podman = command.find_subcommand("podman");
     for verb in podman.into_iter().flat_map(clap::Command::get_subcommands) {
+        let page = format!("flake-ctl-podman-{}.1", verb.get_name());
         let short = format!("flake-ctl-{}.1", verb.get_name());
         pages.retain(|(name, _)| *name != short);
-        pages.push((short, link(&format!("flake-ctl-podman-{}.1", verb.get_name()))));
+        pages.push((short, link(&page)));
+        for other in verb.get_visible_aliases() {
+            pages.push((format!("flake-ctl-podman-{other}.1"), link(&page)));
+            pages.push((format!("flake-ctl-{other}.1"), link(&page)));
+        }
     }
     pages.push(("flake-pilot.1".to_owned(), launcher::page()));
     pages.push(("podman-pilot.1".to_owned(), link("flake-pilot.1")));
@@ -57,10 +62,13 @@ mod tests {
             assert_eq!(found.len(), 1, "{name}");
             String::from_utf8(found[0].1.clone()).unwrap()
         };
-        for name in ["flake-ctl.1", "flake-ctl-podman.1", "flake-ctl-list.1", "flake-ctl-podman-remove.1"] {
+        for name in ["flake-ctl.1", "flake-ctl-podman.1", "flake-ctl-rm.1", "flake-ctl-podman-remove.1"] {
             assert!(text(name).contains(".SH OPTIONS"), "{name}");
         }
         assert_eq!(text("flake-ctl-register.1"), ".so man1/flake-ctl-podman-register.1\n");
+        for name in ["flake-ctl-ps.1", "flake-ctl-show.1", "flake-ctl-podman-show.1"] {
+            assert_eq!(text(name), ".so man1/flake-ctl-podman-ps.1\n");
+        }
         for key in flake_schema::FlakeFile::reference() {
             assert!(text("flake.5").contains(&page::escaped(&key.path)), "{}", key.path);
         }

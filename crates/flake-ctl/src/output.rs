@@ -1,4 +1,4 @@
-//! Tables, JSON and CSV.
+//! Tables, JSON, YAML and CSV.
 
 use crate::failure::Failure;
 use clap::ValueEnum;
@@ -13,6 +13,8 @@ pub(crate) enum Format {
     Table,
     /// An array of objects
     Json,
+    /// A list of mappings
+    Yaml,
     /// RFC 4180, without a heading
     Csv,
 }
@@ -36,6 +38,7 @@ pub(crate) fn rows<R: Row>(rows: &[R], format: Format) -> Result<(), Failure> {
     let text = match format {
         Format::Table => table(R::HEADINGS, &rows.iter().map(Row::short_cells).collect::<Vec<_>>()),
         Format::Json => serde_json::to_string_pretty(rows)? + "\n",
+        Format::Yaml => serde_saphyr::to_string(&rows)?,
         Format::Csv => rows.iter().map(|row| csv(&row.cells())).collect(),
     };
     print(text.as_bytes())

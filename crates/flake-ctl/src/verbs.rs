@@ -1,15 +1,20 @@
 //! What each verb does, a file each.
 
+mod attach;
 mod completions;
+mod cp;
 mod init;
 mod list;
 mod load;
+mod logs;
 mod man;
 mod plan;
+mod ps;
 mod pull;
 mod register;
 mod remove;
-mod show;
+mod rm;
+mod stop;
 mod update;
 mod validate;
 
@@ -25,8 +30,13 @@ pub(crate) fn run(command: Command) -> Result<Exit, Failure> {
             Verb::Load(args) => load::run(&args),
             Verb::Register(args) => register::run(&args),
             Verb::Remove(args) => remove::run(&args),
-            Verb::Show(args) => show::run(&args),
+            Verb::Ps(args) => ps::run(&args),
         },
+        Command::Stop(args) => stop::run(&args),
+        Command::Rm(args) => rm::run(&args),
+        Command::Logs(args) => logs::run(&args),
+        Command::Attach(args) => attach::run(&args),
+        Command::Cp(args) => cp::run(&args),
         Command::List(args) => list::run(&args),
         Command::Plan(args) => plan::run(&args),
         Command::Update(args) => update::run(&args),

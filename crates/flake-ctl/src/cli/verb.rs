@@ -17,7 +17,8 @@ pub(crate) enum Verb {
     /// Remove a registered command, or an image with all of its commands
     Remove(RemoveArgs),
     /// Show the instances that live
-    Show(ShowArgs),
+    #[command(visible_alias = "show")]
+    Ps(PsArgs),
 }
 
 #[derive(Debug, Args)]
@@ -55,7 +56,7 @@ pub(crate) struct RemoveArgs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ShowArgs {
+pub(crate) struct PsArgs {
     #[command(flatten)]
     pub(crate) user: UserFlag,
     /// How it is written

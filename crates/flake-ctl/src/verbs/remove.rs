@@ -2,6 +2,7 @@
 
 use crate::cli::RemoveArgs;
 use crate::failure::Failure;
+use crate::instances::{self, Kept, going_with, name_of};
 use crate::left_scratch;
 use crate::output;
 use crate::report::{Exit, note};
@@ -9,7 +10,7 @@ use crate::session::Session;
 use flake_core::host_path;
 use flake_core::place::Places;
 use flake_core::remove::{self, RemoveError, Removed};
-use flake_schema::load_flake;
+use flake_schema::{FlakeName, load_flake};
 use std::path::Path;
 
 pub(crate) fn run(args: &RemoveArgs) -> Result<Exit, Failure> {
@@ -26,16 +27,23 @@ pub(crate) fn run(args: &RemoveArgs) -> Result<Exit, Failure> {
 
 fn command(app: &Path, force: bool, session: &Session) -> Result<Exit, Failure> {
     let path = session.caller.cwd.as_deref().map_or_else(|| app.to_owned(), |cwd| cwd.join(app));
+    let names: Vec<_> = host_path::command(&path).ok().map(|(_, name)| name).into_iter().collect();
+    let going = going(&names, force, session)?;
     let removed = remove::command(&path, &session.places, &session.store, force)
         .map_err(|error| explain(error, session))?;
+    end(&going, session)?;
     note_foreign(&removed);
     Ok(Exit::Done)
 }
 
 /// Which commands went is not on the command line, so they are listed.
 fn with_image(image: &str, force: bool, session: &Session) -> Result<Exit, Failure> {
+    let names =
+        remove::of_image(image, &session.places, &session.store).map_err(|error| explain(error, session))?;
+    let going = going(&names, force, session)?;
     let removed = remove::image(image, &session.places, &session.store, force)
         .map_err(|error| explain(error, session))?;
+    end(&going, session)?;
     let paths = removed.registrations.iter().filter_map(|removed| removed.host_path.as_deref());
     output::print(paths.map(|path| format!("{}\n", path.display())).collect::<String>().as_bytes())?;
     removed.registrations.iter().for_each(note_foreign);
@@ -43,6 +51,26 @@ fn with_image(image: &str, force: bool, session: &Session) -> Result<Exit, Failu
         note(&format!("left alone, it may be of this image: {error}"));
     }
     Ok(Exit::Done)
+}
+
+/// The kept instances that go with these flakes; without `force` there may be none.
+fn going(names: &[FlakeName], force: bool, session: &Session) -> Result<Vec<Kept>, Failure> {
+    let going = going_with(names, session)?;
+    if force || going.is_empty() {
+        return Ok(going);
+    }
+    let whose = |kept: &Kept| match kept.instance.uid {
+        uid if uid == session.caller.uid => kept.called(),
+        uid => format!("{} ({})", kept.called(), name_of(uid)),
+    };
+    let list = going.iter().map(whose).collect::<Vec<_>>().join(", ");
+    let text = format!("instances are kept, and would go with it: {list}");
+    Err(Failure::new(text).hint("--force removes them too, with all that is in them"))
+}
+
+/// They go last: nobody makes them anew without a registration.
+fn end(going: &[Kept], session: &Session) -> Result<(), Failure> {
+    going.iter().try_for_each(|kept| instances::remove(kept, session, true).map(drop))
 }
 
 fn note_foreign(removed: &Removed) {
