@@ -41,7 +41,12 @@ fn empty(host: &ScratchHost) -> Result<()> {
     told(line(host, &BOB, "list --user"), 0, headings, "")?;
     told(line(host, &BOB, "list --user --format json"), 0, "[]\n", "")?;
     told(line(host, &BOB, "list --user --format csv"), 0, "", "")?;
-    told(line(host, &BOB, "podman show"), 0, "NAME  USER  ID  STATUS  IMAGE  CONFIG\n", "")
+    told(
+        line(host, &BOB, "podman show"),
+        0,
+        "NAME  USER  ID  STATUS  IMAGE  CONFIG  INSTANCE  CREATED  LAST USE\n",
+        "",
+    )
 }
 
 fn whole(host: &ScratchHost) -> Result<()> {
@@ -118,15 +123,19 @@ fn instances(host: &ScratchHost) -> Result<()> {
     let whole = shown[0]["id"].as_str().unwrap_or_default().to_owned();
     ensure!(whole.len() == 64, "{json}");
     let expected = serde_json::json!([{"name": "joe", "user": "bob", "id": whole, "status": "running",
-        "image": "localhost/box:latest", "config": "/home/bob/.config/flakes/joe.yaml"}]);
+        "image": "localhost/box:latest", "config": "/home/bob/.config/flakes/joe.yaml", "instance": null,
+        "created": shown[0]["created"], "last_use": null, "in_use": true}]);
     ensure!(shown == expected, "{json}");
     let id = &whole[..12];
+    let created = shown[0]["created"].as_str().unwrap_or_default();
     let table = line(host, &BOB, "podman show").check()?.out();
     ensure!(
         table
             == format!(
-                "NAME  USER  ID            STATUS   IMAGE                 CONFIG\n\
-                 joe   bob   {id}  running  localhost/box:latest  /home/bob/.config/flakes/joe.yaml\n"
+                "NAME  USER  ID            STATUS   IMAGE                 CONFIG                             \
+                 INSTANCE  CREATED               LAST USE\n\
+                 joe   bob   {id}  running  localhost/box:latest  /home/bob/.config/flakes/joe.yaml  \
+                 -         {created}  now\n"
             ),
         "{table}"
     );

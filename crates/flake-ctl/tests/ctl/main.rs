@@ -5,6 +5,8 @@ mod files;
 mod force;
 mod images;
 mod init;
+mod instances;
+mod kept;
 mod killed;
 mod listing;
 mod names;
@@ -38,6 +40,7 @@ fn main() -> ExitCode {
         shipped::CASES,
         shipped_asks::CASES,
         init::CASES,
+        instances::CASES,
         words::CASES,
         podman::CASES,
         faults::CASES,
@@ -51,6 +54,6 @@ fn main() -> ExitCode {
     run(Suite {
         product: true,
         trials: trials(&all),
-        last: trials(&[faults::ALONE, plan::ALONE, update_stopped::ALONE, killed::ALONE]),
+        last: trials(&[instances::ALONE, faults::ALONE, plan::ALONE, update_stopped::ALONE, killed::ALONE]),
     })
 }

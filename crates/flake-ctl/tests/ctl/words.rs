@@ -18,11 +18,13 @@ pub(crate) const CASES: &[Case] = &[
 
 fn help(host: &ScratchHost) -> Result<()> {
     let whole = line(host, &ADA, "--help").check()?.out();
-    for word in ["podman", "list", "init", "validate", "completions", "man"] {
+    for word in
+        ["podman", "stop", "rm", "logs", "attach", "cp", "list", "init", "validate", "completions", "man"]
+    {
         ensure!(whole.contains(&format!("\n  {word} ")), "{word}: {whole}");
     }
     let podman = line(host, &ADA, "podman --help").check()?.out();
-    for word in ["pull", "load", "register", "remove", "show"] {
+    for word in ["pull", "load", "register", "remove", "ps"] {
         ensure!(podman.contains(&format!("\n  {word} ")), "{word}: {podman}");
     }
     told(line(host, &ADA, "--version"), 0, &format!("flake-ctl {}\n", env!("CARGO_PKG_VERSION")), "")?;
