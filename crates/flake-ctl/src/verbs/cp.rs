@@ -112,9 +112,13 @@ fn owner(kept: &Kept, session: &Session) -> Result<Option<Owner>, Failure> {
 
 /// Podman's words, with the name that people know.
 fn explain(error: &ToolError, kept: &Kept) -> Failure {
-    let said = match error.said() {
-        "" => error.to_string(),
-        said => said.to_owned(),
+    let said = match error {
+        ToolError::File { file, source } => return Failure::system(&format!("cannot read {file}"), source),
+        ToolError::Input { source, .. } => {
+            return Failure::system("cannot read what is to be copied", source);
+        }
+        ToolError::Failed { reason, .. } => reason.clone(),
+        error => error.to_string(),
     };
     Failure::new(said.replace(&kept.instance.container_name(), &kept.called()))
 }

@@ -218,13 +218,7 @@ fn shared(host: &ScratchHost) -> Result<()> {
     for name in ["sh1-i", "sh2-i"] {
         keeping(host, &ADA, name, &["--instance", "common"])?;
     }
-    let made = ["common", "x"].map(|label| Made {
-        owner: &ADA,
-        flake: "sh1-i",
-        group: "common",
-        label,
-        uid: ADA.id,
-    });
+    let made = ["common", "x"].map(|label| Made { group: "common", ..Made::own(&ADA, "sh1-i", label) });
     made.iter().try_for_each(|one| one.start(host))?;
     // Both have it, under their own names.
     silent(line(host, &ADA, "stop --time 1 sh2-i@x"))?;
@@ -259,7 +253,7 @@ fn with_image(host: &ScratchHost) -> Result<()> {
 
 fn lent(host: &ScratchHost) -> Result<()> {
     keeping(host, &ROOT, "len-i", &["--run-as", "root"])?;
-    let made = |uid, label| Made { owner: &ROOT, flake: "len-i", group: "len-i", label, uid };
+    let made = |uid, label| Made { uid, ..Made::own(&ROOT, "len-i", label) };
     let (own, adas, bobs) = (made(0, "len-i"), made(ADA.id, "len-i"), made(BOB.id, "x"));
     [&own, &adas, &bobs].into_iter().try_for_each(|one| one.start(host))?;
     refused(

@@ -13,12 +13,14 @@ pub(crate) struct Made<'a> {
     pub(crate) label: &'a str,
     /// The user id of whoever called.
     pub(crate) uid: u32,
+    /// Further options of podman.
+    pub(crate) options: &'a [&'a str],
 }
 
 impl<'a> Made<'a> {
     /// The instance of a label in the store of its user, of a flake that shares it with nobody.
     pub(crate) fn own(owner: &'a User, flake: &'a str, label: &'a str) -> Self {
-        Self { owner, flake, group: flake, label, uid: owner.id }
+        Self { owner, flake, group: flake, label, uid: owner.id, options: &[] }
     }
 
     /// The name of the container; names in tests have no signs that need care.
@@ -64,7 +66,11 @@ impl<'a> Made<'a> {
         let script = "echo hello; echo oops >&2; trap 'exit 0' TERM; sleep 100000 & wait";
         let fixed = ["run", "--detach", "--network=none", "--log-driver=k8s-file", &name];
         let words = fixed.into_iter().chain(labels.iter().map(String::as_str));
-        host.podman(self.owner, words.chain(["localhost/box", "/bin/sh", "-c", script])).check()?;
+        host.podman(
+            self.owner,
+            words.chain(self.options.iter().copied()).chain(["localhost/box", "/bin/sh", "-c", script]),
+        )
+        .check()?;
         let note = self.note();
         let script = r#"mkdir -p "${0%/*}" && printf '0\n0\n/nowhere\n' >"$0" && chmod 600 "$0""#;
         let mut command = self.owner.command("/bin/sh");

@@ -1,5 +1,6 @@
 //! `flake-ctl` on a host: what it writes, what it says word for word, and what it leaves when it is stopped.
 
+mod copies;
 mod faults;
 mod files;
 mod force;
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
         shipped_asks::CASES,
         init::CASES,
         instances::CASES,
+        copies::CASES,
         words::CASES,
         podman::CASES,
         faults::CASES,

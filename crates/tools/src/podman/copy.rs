@@ -14,8 +14,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
-/// What podman says of a path into which no archive can be unpacked.
-const NO_FOLDER: &str = "must be a directory";
+/// What podman says of a path into which no archive can be unpacked, and then of an archive with nothing in it.
+const NO_FOLDER: &str = "destination must be a directory";
+const NO_ARCHIVE: &str = "source must be a (compressed) tar archive";
 
 /// The ids of a user inside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,9 +100,11 @@ impl Podman {
         }
     }
 
+    /// Asks by an archive that changes nothing.
     fn is_folder(&self, container: &str, path: &OsStr) -> Result<bool, ToolError> {
         match self.unpack(container, path, true, archive::nothing) {
             Ok(()) => Ok(true),
+            Err(error) if error.said().contains(NO_ARCHIVE) => Ok(true),
             Err(error) if error.said().contains(NO_FOLDER) => Ok(false),
             Err(error) => Err(error),
         }
