@@ -9,6 +9,7 @@ mod init;
 mod instances;
 mod kept;
 mod killed;
+mod lifetime;
 mod listing;
 mod names;
 mod plan;
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
         init::CASES,
         instances::CASES,
         copies::CASES,
+        lifetime::CASES,
         words::CASES,
         podman::CASES,
         faults::CASES,

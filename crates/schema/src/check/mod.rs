@@ -65,7 +65,9 @@ pub(crate) fn is_mutable(file: &FlakeFile, view: &View<'_>) -> bool {
 /// True for a podman option that removes the container at its end.
 pub(crate) fn removes_itself(option: &str) -> bool {
     let option = option.trim_start_matches('\\').trim();
-    matches!(option, "--rm" | "--rm=true" | "--rm true")
+    let (name, value) = option.split_once(['=', ' ', '\t']).unwrap_or((option, "true"));
+    // What podman takes for a yes.
+    name == "--rm" && matches!(value.trim(), "1" | "t" | "T" | "true" | "True" | "TRUE")
 }
 
 fn paths(view: &View<'_>, problems: &mut Vec<Problem>) {
