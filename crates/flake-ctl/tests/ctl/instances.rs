@@ -1,10 +1,13 @@
-//! Kept instances: listed, ended, removed, and what goes with a command.
+//! Kept instances: listed, ended, removed.
 
 use std::fs::{self, File};
+use std::os::unix::process::ExitStatusExt as _;
+use std::thread;
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Result, ensure};
-use flake_testkit::{ADA, BOB, Image, ROOT, ScratchHost, User};
+use flake_testkit::{ADA, BOB, Image, ROOT, ScratchHost, Subject, User, processes};
+use nix::sys::signal::Signal;
 
 use crate::Case;
 use crate::kept::Made;
@@ -12,14 +15,11 @@ use crate::told::{absent, line, refused, silent, told};
 
 pub(crate) const CASES: &[Case] = &[
     ("an_instance_goes_when_it_is_wanted", removed),
+    ("a_person_is_asked_before_an_instance_goes", asked),
+    ("an_instance_is_not_removed_while_it_is_made", waits),
     ("what_podman_removed_is_forgotten", forgotten),
     ("words_that_mean_no_instance", unknown),
-    ("a_command_does_not_go_while_instances_are_kept", with_command),
-    ("shared_instances_go_with_the_last_command", shared),
-    ("an_image_does_not_go_while_instances_are_kept", with_image),
     ("instances_of_others_are_roots_business", lent),
-    ("an_instance_tells_what_it_said", logs),
-    ("a_terminal_is_joined_where_there_is_one", attach),
 ];
 
 /// These see, or end, whatever a user has.
@@ -132,6 +132,40 @@ fn removed(host: &ScratchHost) -> Result<()> {
     Ok(())
 }
 
+fn asked(host: &ScratchHost) -> Result<()> {
+    keeping(host, &ADA, "ask-i", &[])?;
+    let made = ["ask-i", "x"].map(|label| Made::own(&ADA, "ask-i", label));
+    made.iter().try_for_each(|one| one.start(host))?;
+    let subject = Subject::control(&ADA);
+    for (answer, is_gone) in [("\n", false), ("no\n", false), ("y\n", true)] {
+        let terminal = subject.terminal("flake-ctl rm ask-i@x ask-i")?;
+        terminal.expect("remove ask-i@x, ask-i with all that is in it? [y/N] ")?;
+        terminal.send(answer)?;
+        ensure!(terminal.end()?.code == Some(i32::from(!is_gone)));
+        ensure!(made[0].state(host)?.is_empty() == is_gone && fs::exists(made[1].note())? != is_gone);
+    }
+    gone(host, &ADA, "ask-i")
+}
+
+fn waits(host: &ScratchHost) -> Result<()> {
+    keeping(host, &ADA, "wai-i", &[])?;
+    let made = Made::own(&ADA, "wai-i", "wai-i");
+    made.start(host)?;
+    line(host, &ADA, "stop --time 1 wai-i").check()?;
+    let making = File::open(made.lock())?;
+    making.lock()?;
+    let mut removing = line(host, &ADA, "rm --yes wai-i").spawn()?;
+    let mut stopping = line(host, &ADA, "rm --yes wai-i").spawn()?;
+    thread::sleep(Duration::from_secs(1));
+    ensure!(removing.try_wait()?.is_none() && made.state(host)? == "exited");
+    // A request to stop is heard meanwhile.
+    processes::kill(stopping.id(), Signal::SIGTERM);
+    ensure!(stopping.wait()?.signal() == Some(15));
+    drop(making);
+    ensure!(removing.wait()?.success() && made.state(host)?.is_empty());
+    gone(host, &ADA, "wai-i")
+}
+
 fn forgotten(host: &ScratchHost) -> Result<()> {
     keeping(host, &ADA, "for-i", &[])?;
     let made = Made::own(&ADA, "for-i", "x");
@@ -195,62 +229,6 @@ fn unknown(host: &ScratchHost) -> Result<()> {
     Ok(())
 }
 
-fn with_command(host: &ScratchHost) -> Result<()> {
-    keeping(host, &ADA, "com-i", &[])?;
-    let made = ["com-i", "x"].map(|label| Made::own(&ADA, "com-i", label));
-    made.iter().try_for_each(|one| one.start(host))?;
-    line(host, &ADA, "stop com-i com-i@x").check()?;
-    refused(
-        line(host, &ADA, "remove --app /home/ada/bin/com-i"),
-        "flake-ctl: instances are kept, and would go with it: com-i, com-i@x\n\
-         hint: --force removes them too, with all that is in them\n",
-    )?;
-    ensure!(fs::exists("/home/ada/bin/com-i")? && made[0].state(host)? == "exited");
-    silent(line(host, &ADA, "remove --app /home/ada/bin/com-i --force"))?;
-    for one in &made {
-        absent(one.note())?;
-        ensure!(one.state(host)?.is_empty());
-    }
-    absent("/home/ada/bin/com-i")
-}
-
-fn shared(host: &ScratchHost) -> Result<()> {
-    for name in ["sh1-i", "sh2-i"] {
-        keeping(host, &ADA, name, &["--instance", "common"])?;
-    }
-    let made = ["common", "x"].map(|label| Made { group: "common", ..Made::own(&ADA, "sh1-i", label) });
-    made.iter().try_for_each(|one| one.start(host))?;
-    // Both have it, under their own names.
-    silent(line(host, &ADA, "stop --time 1 sh2-i@x"))?;
-    ensure!(made[1].state(host)? == "exited" && made[0].state(host)? == "running");
-    silent(line(host, &ADA, "remove --app /home/ada/bin/sh1-i"))?;
-    ensure!(made[0].state(host)? == "running");
-    refused(
-        line(host, &ADA, "remove --app /home/ada/bin/sh2-i"),
-        "flake-ctl: instances are kept, and would go with it: sh1-i, sh1-i@x\n\
-         hint: --force removes them too, with all that is in them\n",
-    )?;
-    silent(line(host, &ADA, "rm --yes sh2-i@x sh2-i"))?;
-    silent(line(host, &ADA, "remove --app /home/ada/bin/sh2-i"))
-}
-
-fn with_image(host: &ScratchHost) -> Result<()> {
-    host.image(&ADA, &Image { name: "kept-i", files: &[("/6", "")], ..Image::BOX })?;
-    let words = "register --container localhost/kept-i --target /bin/busybox --app /home/ada/bin/img-i \
-                 --mutable --network=none";
-    line(host, &ADA, words).check()?;
-    let made = Made::own(&ADA, "img-i", "img-i");
-    made.start(host)?;
-    refused(
-        line(host, &ADA, "remove --container localhost/kept-i"),
-        "flake-ctl: instances are kept, and would go with it: img-i\n\
-         hint: --force removes them too, with all that is in them\n",
-    )?;
-    told(line(host, &ADA, "remove --container localhost/kept-i --force"), 0, "/home/ada/bin/img-i\n", "")?;
-    ensure!(made.state(host)?.is_empty());
-    absent(made.note())
-}
-
 fn lent(host: &ScratchHost) -> Result<()> {
     keeping(host, &ROOT, "len-i", &["--run-as", "root"])?;
     let made = |uid, label| Made { uid, ..Made::own(&ROOT, "len-i", label) };
@@ -283,38 +261,4 @@ fn lent(host: &ScratchHost) -> Result<()> {
     gone(host, &ROOT, "len-i")?;
     ensure!(bobs.state(host)?.is_empty() && own.state(host)?.is_empty());
     Ok(())
-}
-
-fn logs(host: &ScratchHost) -> Result<()> {
-    keeping(host, &ADA, "log-i", &[])?;
-    Made::own(&ADA, "log-i", "log-i").start(host)?;
-    told(line(host, &ADA, "logs log-i"), 0, "hello\n", "oops\n")?;
-    let last = line(host, &ADA, "logs -n 1 log-i").check()?;
-    ensure!(last.out().len() + last.err().len() == 5 + usize::from(last.out().starts_with('h')), "{last}");
-    let following = flake_testkit::Conversation::new(line(host, &ADA, "logs --follow log-i").spawn()?);
-    following.expect("hello")?;
-    line(host, &ADA, "stop --time 1 log-i").check()?;
-    ensure!(following.end()?.success());
-    let following = flake_testkit::Conversation::new(line(host, &ADA, "logs -f log-i").spawn()?);
-    following.expect("hello")?;
-    ensure!(following.end()?.success());
-    gone(host, &ADA, "log-i")
-}
-
-fn attach(host: &ScratchHost) -> Result<()> {
-    keeping(host, &ADA, "bes-i", &[])?;
-    keeping(host, &ADA, "att-i", &["--attach"])?;
-    Made::own(&ADA, "bes-i", "x").start(host)?;
-    Made::own(&ADA, "att-i", "x").start(host)?;
-    refused(
-        line(host, &ADA, "attach bes-i"),
-        "flake-ctl: bes-i has no terminal to join, a call runs beside the others\nhint: /home/ada/bin/bes-i @x\n",
-    )?;
-    line(host, &ADA, "stop --time 1 att-i").check()?;
-    refused(
-        line(host, &ADA, "attach att-i@x"),
-        "flake-ctl: att-i@x does not run\nhint: start it: /home/ada/bin/att-i @x\n",
-    )?;
-    gone(host, &ADA, "bes-i")?;
-    gone(host, &ADA, "att-i")
 }

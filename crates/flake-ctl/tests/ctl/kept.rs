@@ -35,12 +35,21 @@ impl<'a> Made<'a> {
 
     /// The note about it.
     pub(crate) fn note(&self) -> String {
+        format!("{}/{}", self.notes(), self.label)
+    }
+
+    /// What is locked while it is made, started or removed.
+    pub(crate) fn lock(&self) -> String {
+        format!("{}/.locks/{}", self.notes(), self.label)
+    }
+
+    fn notes(&self) -> String {
         let home = self.owner.home();
         let state = match self.owner.id {
             0 => "/var/lib/flakes".to_owned(),
             _ => format!("{}/.local/state/flakes", home.display()),
         };
-        format!("{state}/instances/{}/{}/{}", self.uid, self.group, self.label)
+        format!("{state}/instances/{}/{}", self.uid, self.group)
     }
 
     /// The flake file of its flake.

@@ -4,9 +4,11 @@ mod copies;
 mod faults;
 mod files;
 mod force;
+mod going;
 mod images;
 mod init;
 mod instances;
+mod joining;
 mod kept;
 mod killed;
 mod lifetime;
@@ -43,6 +45,8 @@ fn main() -> ExitCode {
         shipped_asks::CASES,
         init::CASES,
         instances::CASES,
+        going::CASES,
+        joining::CASES,
         copies::CASES,
         lifetime::CASES,
         words::CASES,
