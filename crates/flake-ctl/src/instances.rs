@@ -28,13 +28,14 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    /// What a container is of, if it is of a kept instance.
+    /// What a container is of, if it is of a kept instance. Labels alone do not make it one: images have them too.
     pub(crate) fn of(container: &Container) -> Option<Self> {
         let text = |name| container.label(name);
         let (group, own) = (text(label::GROUP)?, text(label::INSTANCE)?);
         let name = if own == group { None } else { Some(own.parse().ok()?) };
-        Some(Self {
-            instance: Instance::new(text(USER)?.parse().ok()?, group, name),
+        let instance = Instance::new(text(USER)?.parse().ok()?, group, name);
+        container.is_named(&instance.container_name()).then(|| Self {
+            instance,
             flake: text(NAME).unwrap_or(group).to_owned(),
             container: Some(container.clone()),
         })
@@ -87,7 +88,7 @@ impl<'a> Instances<'a> {
     /// The caller's own, or with root's rights those of `user` in root's store.
     pub(crate) fn open(session: &'a Session, user: Option<&str>, verb: &str) -> Result<Self, Failure> {
         let mut kept = everybodys(session)?;
-        let uid = user.map_or(Ok(session.caller.uid), |user| uid(user, session, &kept))?;
+        let uid = user.map_or(Ok(session.caller.uid), |user| uid(user, session, &kept, verb))?;
         kept.retain(|one| one.instance.uid == uid);
         let verb = user.map_or_else(|| verb.to_owned(), |user| format!("{verb} --user {user}"));
         Ok(Self { registry: Registry::of(&session.caller)?, session, kept, uid, verb })
@@ -184,13 +185,13 @@ impl<'a> Instances<'a> {
 }
 
 /// The id of a user who has instances in root's store.
-fn uid(user: &str, session: &Session, kept: &[Kept]) -> Result<u32, Failure> {
+fn uid(user: &str, session: &Session, kept: &[Kept], verb: &str) -> Result<u32, Failure> {
     if user == session.caller.name || user == session.caller.uid.to_string() {
         return Ok(session.caller.uid);
     }
     if !session.caller.is_root() {
         let text = format!("only root may act for {user}");
-        return Err(Failure::new(text).hint("sudo flake-ctl ..."));
+        return Err(Failure::new(text).hint(format!("sudo flake-ctl {verb} --user {user} ...")));
     }
     let mut ids = kept.iter().map(|one| one.instance.uid);
     ids.find(|uid| uid.to_string() == user || name_of(*uid) == user).ok_or_else(|| {

@@ -11,7 +11,7 @@ use nix::sys::signal::Signal;
 
 use crate::Case;
 use crate::kept::Made;
-use crate::told::{absent, line, refused, silent, told};
+use crate::told::{absent, line, refused, silent};
 
 pub(crate) const CASES: &[Case] = &[
     ("an_instance_goes_when_it_is_wanted", removed),
@@ -20,6 +20,7 @@ pub(crate) const CASES: &[Case] = &[
     ("what_podman_removed_is_forgotten", forgotten),
     ("words_that_mean_no_instance", unknown),
     ("instances_of_others_are_roots_business", lent),
+    ("labels_of_an_image_make_no_instance", feigned),
 ];
 
 /// These see, or end, whatever a user has.
@@ -260,5 +261,21 @@ fn lent(host: &ScratchHost) -> Result<()> {
     )?;
     gone(host, &ROOT, "len-i")?;
     ensure!(bobs.state(host)?.is_empty() && own.state(host)?.is_empty());
+    Ok(())
+}
+
+fn feigned(host: &ScratchHost) -> Result<()> {
+    keeping(host, &ADA, "fei-i", &[])?;
+    let labels = ["name=fei-i", "user=4242", "group=fei-i", "instance=x"]
+        .map(|label| format!("--label=flake.{label}"));
+    let words =
+        ["create", "--name=other-i", "--network=none"].into_iter().chain(labels.iter().map(String::as_str));
+    host.podman(&ADA, words.chain(["localhost/box", "/bin/true"])).check()?;
+    refused(
+        line(host, &ADA, "rm --force fei-i@x"),
+        "flake-ctl: there is no instance fei-i@x\nhint: flake-ctl ps shows those there are\n",
+    )?;
+    silent(line(host, &ADA, "remove --app /home/ada/bin/fei-i"))?;
+    host.podman(&ADA, ["rm", "other-i"]).check()?;
     Ok(())
 }

@@ -19,6 +19,9 @@ pub struct Container {
     /// Its state in podman's words.
     #[serde(default)]
     pub state: String,
+    /// Its names.
+    #[serde(default)]
+    pub names: Option<Vec<String>>,
     /// When it was made, in seconds since 1970; zero where podman does not say.
     #[serde(default)]
     pub created: i64,
@@ -43,6 +46,12 @@ impl Container {
     #[must_use]
     pub fn label(&self, name: &str) -> Option<&str> {
         self.labels.as_ref()?.get(name).map(String::as_str)
+    }
+
+    /// Whether it has a name.
+    #[must_use]
+    pub fn is_named(&self, name: &str) -> bool {
+        self.names.iter().flatten().any(|own| own == name)
     }
 
     /// When it was made, as far as podman says.
