@@ -40,6 +40,19 @@ impl Instance {
         Self { uid, group: group.to_owned(), name }
     }
 
+    /// The instance that an environment's labels speak of. Whether it is that one, only the engine's own name for it
+    /// says: [`Self::container_name`].
+    #[must_use]
+    pub fn labelled<'a>(label: impl Fn(&str) -> Option<&'a str>) -> Option<Self> {
+        let (group, own) = (label(label::GROUP)?, label(label::INSTANCE)?);
+        // It is a part of paths.
+        if group.is_empty() || group.contains('/') || matches!(group, "." | "..") {
+            return None;
+        }
+        let name = if own == group { None } else { Some(own.parse().ok()?) };
+        Some(Self::new(label(crate::launch::label::USER)?.parse().ok()?, group, name))
+    }
+
     /// Its name among the instances of its group, the group's for the one without.
     #[must_use]
     pub fn label(&self) -> &str {
@@ -123,6 +136,19 @@ mod tests {
                 name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte)),
                 "{name}"
             );
+        }
+    }
+
+    #[test]
+    fn labels_speak_of_an_instance() {
+        let of = |group, label| {
+            let labels = [("flake.group", group), ("flake.instance", label), ("flake.user", "7")];
+            Instance::labelled(|name| labels.iter().find(|(own, _)| *own == name).map(|(_, value)| *value))
+        };
+        assert_eq!(of("python3.11", "python3.11"), Some(instance("python3.11", "")));
+        assert_eq!(of("dev", "x"), Some(instance("dev", "x")));
+        for (group, label) in [("..", "x"), ("a/b", "x"), ("", ""), ("dev", "a/b"), ("dev", "")] {
+            assert_eq!(of(group, label), None, "{group} {label}");
         }
     }
 

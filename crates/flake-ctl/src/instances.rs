@@ -10,7 +10,7 @@ pub(crate) use removal::{Removal, remove};
 use crate::failure::Failure;
 use crate::session::Session;
 use flake_core::instance::{Instance, Notes, label};
-use flake_core::launch::label::{NAME, USER};
+use flake_core::launch::label::NAME;
 use flake_core::registry::{FindError, Registration, Registry};
 use flake_schema::{Engine, FlakeName};
 use flake_tools::podman::Container;
@@ -30,13 +30,10 @@ pub(crate) struct Kept {
 impl Kept {
     /// What a container is of, if it is of a kept instance. Labels alone do not make it one: images have them too.
     pub(crate) fn of(container: &Container) -> Option<Self> {
-        let text = |name| container.label(name);
-        let (group, own) = (text(label::GROUP)?, text(label::INSTANCE)?);
-        let name = if own == group { None } else { Some(own.parse().ok()?) };
-        let instance = Instance::new(text(USER)?.parse().ok()?, group, name);
+        let instance = Instance::labelled(|name| container.label(name))?;
         container.is_named(&instance.container_name()).then(|| Self {
+            flake: container.label(NAME).unwrap_or(&instance.group).to_owned(),
             instance,
-            flake: text(NAME).unwrap_or(group).to_owned(),
             container: Some(container.clone()),
         })
     }
