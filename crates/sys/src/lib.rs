@@ -11,6 +11,7 @@ pub mod descriptor;
 pub mod detach;
 pub mod exec;
 pub mod fdpass;
+pub mod graft;
 pub mod helper;
 pub mod inherited;
 pub mod interrupt;
