@@ -12,6 +12,7 @@ use crate::words::{LauncherOption, Words};
 use flake_schema::{FlakeName, Image, Network, Scratch, Target};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Labels of the environment that a launch brings up, by which the management command finds it again.
@@ -39,6 +40,8 @@ pub struct Launch {
     pub image: String,
     /// What the flake file calls the image, for messages.
     pub reference: String,
+    /// What tells one image of that reference from another; empty where nothing does.
+    pub image_state: String,
     /// Where the image is imported from when that store lacks it.
     pub archive: Option<PathBuf>,
     /// What runs inside.
@@ -49,6 +52,8 @@ pub struct Launch {
     pub network: Option<Network>,
     /// What of the host is visible.
     pub binds: Vec<Bind>,
+    /// The working directory, shared with an instance that outlives the call.
+    pub passing: Option<Bind>,
     /// Variables on top of the image's.
     pub env: BTreeMap<OsString, OsString>,
     /// Where it starts; absent: where the image says.
@@ -168,12 +173,12 @@ pub fn resolve(
     let (Image::Container { name: reference, .. } | Image::Vm(reference) | Image::Northstar(reference)) =
         &flake.image;
     let reference = reference.clone();
-    let image = match (&archive, &flake.image) {
-        (Some(_), _) => pinned_tag(name, registration.scope),
+    let (image, image_state) = match (&archive, &flake.image) {
+        (Some(archive), _) => (pinned_tag(name, registration.scope), state_of(archive)),
         (None, Image::Container { name: image, .. }) if has_own_store(registration, caller) => {
             pin::image(registry.places(registration.scope), name, image)
         }
-        (None, _) => reference.clone(),
+        (None, _) => (reference.clone(), String::new()),
     };
     Ok(Launch {
         name: name.clone(),
@@ -181,12 +186,14 @@ pub fn resolve(
         uid: caller.uid,
         as_root: flake.as_root,
         image,
+        image_state,
         reference,
         archive,
         target: flake.target.clone(),
         args: words.args,
         network: flake.network,
         binds: shared.binds,
+        passing: shared.passing,
         env,
         workdir: shared.workdir,
         identity,
@@ -202,6 +209,17 @@ pub fn resolve(
 fn imported(registration: &Registration, registry: &Registry, caller: &Caller) -> Option<PathBuf> {
     let is_imported = !has_own_store(registration, caller);
     is_imported.then(|| registry.system.archive(&registration.loaded.name)).filter(|archive| archive.exists())
+}
+
+/// What tells one state of an archive from another.
+#[must_use]
+pub fn state_of(archive: &Path) -> String {
+    archive.metadata().map_or_else(
+        |_| String::new(),
+        |file| {
+            format!("{} {} {} {} {}", file.dev(), file.ino(), file.mtime(), file.mtime_nsec(), file.size())
+        },
+    )
 }
 
 /// Whether a call works on the store in which whoever registered the flake has its image.

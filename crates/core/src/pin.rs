@@ -78,12 +78,12 @@ pub fn image_of(flake: &Flake) -> Option<&str> {
 }
 
 /// The name by which a launch finds its image in the store: the flake's tag, or the reference itself where that was
-/// never pinned, as when the flake file was edited since.
+/// never pinned, as when the flake file was edited since. With it the image's id, where that is known.
 #[must_use]
-pub fn image(places: &Places, name: &FlakeName, reference: &str) -> String {
+pub fn image(places: &Places, name: &FlakeName, reference: &str) -> (String, String) {
     match Pin::read(places, name) {
-        Some(pin) if pin.reference == reference => pinned_tag(name, places.scope),
-        _ => reference.to_owned(),
+        Some(pin) if pin.reference == reference => (pinned_tag(name, places.scope), pin.id),
+        _ => (reference.to_owned(), String::new()),
     }
 }
 
@@ -209,13 +209,13 @@ mod tests {
         for scope in [Scope::System, Scope::User] {
             let host = Host::new(scope);
             let name: FlakeName = "joe".parse().unwrap();
-            assert_eq!(image(&host.places, &name, "box"), "box");
+            assert_eq!(image(&host.places, &name, "box").0, "box");
             let pin = set(&host.places, &name, "box", &host.store).unwrap();
             assert_eq!((pin.id.as_str(), Pin::read(&host.places, &name)), ("1", Some(pin.clone())));
             host.store.tag("new", "box").unwrap();
-            let tag = image(&host.places, &name, "box");
+            let (tag, _) = image(&host.places, &name, "box");
             assert_eq!(host.store.find(&tag).unwrap().unwrap().id, "1");
-            assert_eq!(image(&host.places, &name, "new"), "new");
+            assert_eq!(image(&host.places, &name, "new").0, "new");
             let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
             let file = host.places.pin_file(&name);
             let modes = if scope == Scope::System { (0o755, 0o644) } else { (0o700, 0o600) };

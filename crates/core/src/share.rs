@@ -20,6 +20,8 @@ pub struct Bind {
 pub struct Shared {
     /// The mounts, those further up first.
     pub binds: Vec<Bind>,
+    /// The working directory where it is shared with an instance that outlives the call: it is another one each time.
+    pub passing: Option<Bind>,
     /// Where the application starts; absent: where the image says.
     pub workdir: Option<PathBuf>,
     /// What was asked for and cannot be, for a person at the terminal.
@@ -64,6 +66,13 @@ pub fn resolve(flake: &Flake, caller: &Caller) -> Result<Shared, ShareError> {
     if let Some(share) = flake.share.iter().find(|share| share.what == ShareWhat::Cwd) {
         let cwd = caller.cwd.as_deref().ok_or(ShareError::NoCwd)?;
         match unfit(cwd, caller).filter(|_| !shared.covers(cwd)) {
+            None if flake.lifetime.is_mutable() => {
+                if !shared.shows(cwd, share.read_only) {
+                    let source = caller.cwd_pin.clone();
+                    shared.passing = Some(Bind { path: cwd.to_owned(), source, read_only: share.read_only });
+                }
+                cwd_is_there = true;
+            }
             None => {
                 shared.add(cwd, share)?;
                 for bind in shared.binds.iter_mut().filter(|bind| bind.path == cwd) {
@@ -97,16 +106,17 @@ impl Shared {
         if !path.exists() {
             return Err(ShareError::Missing(path.to_owned()));
         }
-        let shown = self
-            .binds
-            .iter()
-            .filter(|bind| path.starts_with(&bind.path))
-            .max_by_key(|bind| bind.path.as_os_str().len());
-        if shown.is_none_or(|bind| bind.read_only != share.read_only) {
+        if !self.shows(path, share.read_only) {
             self.binds.retain(|bind| bind.path != path);
             self.binds.push(Bind { path: path.to_owned(), source: None, read_only: share.read_only });
         }
         Ok(())
+    }
+
+    /// Whether a mount that is there already shows a path with this access.
+    fn shows(&self, path: &Path, read_only: bool) -> bool {
+        let above = self.binds.iter().filter(|bind| path.starts_with(&bind.path));
+        above.max_by_key(|bind| bind.path.as_os_str().len()).is_some_and(|bind| bind.read_only == read_only)
     }
 
     /// Whether a path is below a mount.

@@ -94,8 +94,8 @@ impl Outlook {
         };
         let named = store.find(image)?;
         let current = match pin::image(places, name, image) {
-            tag if tag == image => named.clone(),
-            tag => store.find(&tag)?,
+            (tag, _) if tag == image => named.clone(),
+            (tag, _) => store.find(&tag)?,
         };
         let names = named.as_ref().map(|found| found.names.as_slice()).unwrap_or_default();
         Ok(Self { whole: reference::whole(image, names), current, named })

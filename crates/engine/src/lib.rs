@@ -2,6 +2,7 @@
 //! for all of them.
 
 pub mod podman;
+pub mod rendezvous;
 pub mod session;
 mod start;
 

@@ -5,5 +5,4 @@
 pub(crate) mod ask;
 pub(crate) mod lend;
 mod message;
-mod rendezvous;
 mod trust;

@@ -8,7 +8,7 @@ use flake_sys::atomic;
 use flake_tools::ToolError;
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
 impl Podman {
@@ -27,7 +27,8 @@ impl Podman {
         let Some(archive) = &launch.archive else { return Ok(()) };
         let folder = state_dir.join("images");
         let note = folder.join(format!("{}.imported", launch.name.as_str()));
-        let state = state_of(archive).map_err(|error| unreadable(archive, &error))?;
+        let state = format!("{}\n", launch.image_state);
+        fs::metadata(archive).map_err(|error| unreadable(archive, &error))?;
         if !anew && is_noted(&note, &state) {
             return Ok(());
         }
@@ -73,12 +74,6 @@ impl Podman {
         use crate::start::Engine;
         self.explain(launch, status, reason.as_bytes())
     }
-}
-
-/// What tells one state of an archive from another.
-fn state_of(archive: &Path) -> io::Result<String> {
-    let file = fs::metadata(archive)?;
-    Ok(format!("{} {} {} {} {}\n", file.dev(), file.ino(), file.mtime(), file.mtime_nsec(), file.size()))
 }
 
 fn is_noted(note: &Path, state: &str) -> bool {

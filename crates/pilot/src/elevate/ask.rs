@@ -1,11 +1,11 @@
 //! The caller's side.
 
 use super::message::{self, Receiver};
-use super::rendezvous::Rendezvous;
 use crate::ending::{Ending, Refusal};
 use crate::{install, report, run};
 use flake_core::caller::Caller;
 use flake_core::registry::Registration;
+use flake_engine::rendezvous::Rendezvous;
 use flake_engine::session::{Files, Session, Streams, Surroundings};
 use flake_engine::{Outcome, Started, Starter};
 use flake_sys::inherited;
@@ -33,7 +33,7 @@ pub(crate) fn run_elevated(
     let name = registration.loaded.name.as_str();
     let sudo = sudo::find()?;
     let mut streams = Streams::gather(&words[1..], Files::Relayed)?;
-    let rendezvous = Rendezvous::open(caller)
+    let rendezvous = Rendezvous::open(caller.xdg("XDG_RUNTIME_DIR"))
         .map_err(|error| Refusal::Other(format!("cannot make a socket for sudo: {}", reason(&error))))?;
     let launcher = install::privileged().map_err(own_program)?;
     let arguments = [OsStr::new(name), rendezvous.path.as_os_str()];

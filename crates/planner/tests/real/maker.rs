@@ -131,6 +131,8 @@ fn launch(image: String, options: Vec<String>) -> Result<Launch> {
         args: Vec::new(),
         network,
         binds: Vec::new(),
+        passing: None,
+        image_state: String::new(),
         env: BTreeMap::new(),
         workdir: None,
         identity,

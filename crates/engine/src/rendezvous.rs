@@ -1,6 +1,6 @@
-//! The socket on which a privileged launcher finds the caller's.
+//! Listening sockets of this user's: on which a privileged launcher finds the caller's, and the agents of kept instances
+//! their callers.
 
-use flake_core::caller::Caller;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, mkdir, statat};
 use rustix::process::geteuid;
 use rustix::rand::{GetRandomFlags, getrandom};
@@ -13,16 +13,25 @@ const PATH_MAX: usize = 107;
 
 /// A listening socket that disappears with the value.
 #[derive(Debug)]
-pub(super) struct Rendezvous {
-    pub(super) listener: UnixListener,
-    pub(super) path: PathBuf,
+pub struct Rendezvous {
+    /// The socket.
+    pub listener: UnixListener,
+    /// Its path.
+    pub path: PathBuf,
 }
 
 impl Rendezvous {
-    /// In the user's runtime folder, or in a folder of the user's own below /tmp.
-    pub(super) fn open(caller: &Caller) -> io::Result<Self> {
-        let runtime = caller.xdg("XDG_RUNTIME_DIR").map(|folder| folder.join("flakes"));
-        let fallback = PathBuf::from(format!("/tmp/flakes-{}", geteuid().as_raw()));
+    /// In `runtime`, the user's runtime folder, or in a folder of the user's own: root's in `/run`, others' below
+    /// `/tmp`.
+    ///
+    /// # Errors
+    /// What the kernel says of the last folder that was tried.
+    pub fn open(runtime: Option<&Path>) -> io::Result<Self> {
+        let runtime = runtime.map(|folder| folder.join("flakes"));
+        let fallback = match geteuid() {
+            root if root.is_root() => PathBuf::from("/run/flakes"),
+            user => PathBuf::from(format!("/tmp/flakes-{}", user.as_raw())),
+        };
         let mut failure = io::Error::from(io::ErrorKind::NotFound);
         for folder in runtime.into_iter().chain([fallback]) {
             match Self::open_in(&folder) {
@@ -59,11 +68,19 @@ impl Rendezvous {
         self.path = path;
         self
     }
+
+    /// Leaves the name where it is: somebody else listens there from now on.
+    #[must_use]
+    pub fn keep(mut self) -> PathBuf {
+        std::mem::take(&mut self.path)
+    }
 }
 
 impl Drop for Rendezvous {
     fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.path);
+        if !self.path.as_os_str().is_empty() {
+            let _ = std::fs::remove_file(&self.path);
+        }
     }
 }
 
@@ -98,21 +115,15 @@ mod tests {
     use std::fs::{self, Permissions};
     use std::os::unix::fs::PermissionsExt;
 
-    fn caller(runtime: &Path) -> Caller {
-        let mut caller = Caller::with_id(0, 0).unwrap();
-        caller.env.insert("XDG_RUNTIME_DIR".into(), runtime.into());
-        caller
-    }
-
     fn folder_of(runtime: &Path) -> PathBuf {
-        let rendezvous = Rendezvous::open(&caller(runtime)).unwrap();
+        let rendezvous = Rendezvous::open(Some(runtime)).unwrap();
         rendezvous.path.parent().unwrap().to_owned()
     }
 
     #[test]
     fn the_socket_is_private_and_goes() {
         let runtime = tempfile::tempdir().unwrap();
-        let rendezvous = Rendezvous::open(&caller(runtime.path())).unwrap();
+        let rendezvous = Rendezvous::open(Some(runtime.path())).unwrap();
         let folder = runtime.path().join("flakes");
         assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
         assert!(rendezvous.path.starts_with(&folder));
@@ -123,14 +134,14 @@ mod tests {
     #[test]
     fn sockets_of_the_dead_are_swept() {
         let runtime = tempfile::tempdir().unwrap();
-        let first = Rendezvous::open(&caller(runtime.path())).unwrap();
-        let living = Rendezvous::open(&caller(runtime.path())).unwrap();
+        let first = Rendezvous::open(Some(runtime.path())).unwrap();
+        let living = Rendezvous::open(Some(runtime.path())).unwrap();
         let path = first.path.clone();
         // Killed: the listener is gone, the name is not.
         let Rendezvous { ref listener, .. } = first;
         rustix::net::shutdown(listener, rustix::net::Shutdown::Both).unwrap();
         std::mem::forget(first);
-        let _third = Rendezvous::open(&caller(runtime.path())).unwrap();
+        let _third = Rendezvous::open(Some(runtime.path())).unwrap();
         assert!(living.path.exists() && !path.exists());
     }
 
