@@ -38,7 +38,7 @@ impl Counted {
     /// Since when it has been idle.
     #[must_use]
     pub fn idle_since(&self) -> SystemTime {
-        self.last_use.map_or(self.created, |used| used.max(self.created))
+        self.last_use.unwrap_or(self.created)
     }
 
     /// How `flake-ctl` calls it: `APP`, or `APP@NAME`.
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn the_outdated_have_been_idle_for_longer() {
         let there =
-            [one("", 90, Some(61)), one("a", 90, Some(60)), one("b", 62, None), one("c", 1, Some(400))];
+            [one("", 90, Some(61)), one("a", 90, Some(60)), one("b", 62, None), one("c", 400, Some(1))];
         assert_eq!(names(&quota(1, "60 d").outdated(&there, now())), ["dev@b", "dev"]);
         assert_eq!(names(&quota(1, "59d").outdated(&there, now())), ["dev@b", "dev", "dev@a"]);
         assert!(quota(1, "0s").outdated(&there, now()).is_empty());
