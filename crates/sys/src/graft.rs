@@ -52,9 +52,9 @@ impl Graft<'_> {
     /// # Errors
     /// The target is no such path; no process could be made; or the step that failed.
     pub fn mount(&self) -> Result<(), GraftError> {
-        let failed = |step, source| GraftError::new(self.target, step, source);
+        let failed = |step, error| GraftError::new(self.target, step, error);
         let names = place::names(self.target).ok_or_else(|| GraftError::Target(self.target.to_owned()))?;
-        let no_process = |source: io::Error| failed(Step::Process, source);
+        let no_process = |error: io::Error| failed(Step::Process, error);
         let (says, said) = pipe_with(PipeFlags::CLOEXEC).map_err(|error| no_process(error.into()))?;
         let helper = helper::start(move || {
             let Err(failure) = self.work(&names) else { return 0 };

@@ -12,20 +12,20 @@ pub enum GraftError {
     #[error("{} cannot be mounted in a container: it is no absolute path of a folder below the root", .0.display())]
     Target(PathBuf),
     /// A step failed.
-    #[error("{} cannot be mounted in the container: {}", target.display(), words(target, *step, source))]
+    #[error("{} cannot be mounted in the container: {}", target.display(), words(target, *step, error))]
     Step {
         /// Where it was to be.
         target: PathBuf,
         /// What failed.
         step: Step,
         /// What the kernel said.
-        source: io::Error,
+        error: io::Error,
     },
 }
 
 impl GraftError {
-    pub(super) fn new(target: &Path, step: Step, source: io::Error) -> Self {
-        Self::Step { target: target.to_owned(), step, source }
+    pub(super) fn new(target: &Path, step: Step, error: io::Error) -> Self {
+        Self::Step { target: target.to_owned(), step, error }
     }
 }
 
