@@ -12,6 +12,7 @@ mod inherited;
 mod jobs;
 mod keys;
 mod remains;
+mod root_disk;
 mod scene;
 mod signals;
 mod status;
@@ -28,6 +29,7 @@ pub mod refusals;
 pub mod written;
 
 pub use remains::nothing_is_left;
+pub use root_disk::RootDisk;
 pub use scene::{Case, Scene};
 
 /// Every case.

@@ -3,6 +3,7 @@
 
 mod crowd;
 mod damage;
+mod disk;
 mod first;
 mod folder;
 mod full;
@@ -55,6 +56,7 @@ pub fn trials() -> (Vec<Trial>, Vec<Trial>) {
         first::ALONE,
         crowd::ALONE,
         killed::ALONE,
+        disk::ALONE,
     ];
     let mut last = of_ways(&alone.concat());
     last.push(trial("nothing_is_left", |host: &ScratchHost| crate::nothing_is_left(host, &[&ROOT, &ADA])));

@@ -64,9 +64,14 @@ impl<'a> Ground<'a> {
     }
 
     fn flake_of(&self, image: &Image) -> Result<Flake<'a>> {
+        self.flake_with(image, &[])
+    }
+
+    /// A flake of an image, registered with further options.
+    pub(super) fn flake_with(&self, image: &Image, options: &[&str]) -> Result<Flake<'a>> {
         let Way { owner, caller, .. } = self.way;
         let name = self.name();
-        let app = self.host.register(owner, (&name, image, "/bin/busybox"), &[])?;
+        let app = self.host.register(owner, (&name, image, "/bin/busybox"), options)?;
         let flakes =
             if owner.id == 0 { "/usr/share/flakes".into() } else { owner.home().join(".config/flakes") };
         let plan = if owner.id == caller.id { name.clone() } else { format!(".system/{name}") };

@@ -22,7 +22,7 @@ pub(super) const ALONE: &[Case] = &[
 ];
 
 const ROUNDS: u32 = 8;
-const SIGNALS: [Signal; 5] =
+pub(super) const SIGNALS: [Signal; 5] =
     [Signal::SIGKILL, Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP, Signal::SIGQUIT];
 
 /// A moment within the part of a span that belongs to a round.
