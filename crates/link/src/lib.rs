@@ -14,6 +14,8 @@ pub struct Link<In, Out> {
     decoder: Decoder<In>,
     passed: VecDeque<OwnedFd>,
     outgoing: VecDeque<Outgoing>,
+    /// Bytes that wait in `outgoing`.
+    queued: usize,
     ended: bool,
     says: std::marker::PhantomData<Out>,
 }
@@ -37,6 +39,7 @@ impl<In: Message, Out: Message> Link<In, Out> {
             decoder: Decoder::default(),
             passed: VecDeque::new(),
             outgoing: VecDeque::new(),
+            queued: 0,
             ended: false,
             says: std::marker::PhantomData,
         })
@@ -52,6 +55,12 @@ impl<In: Message, Out: Message> Link<In, Out> {
     #[must_use]
     pub fn is_sending(&self) -> bool {
         !self.outgoing.is_empty() && !self.ended
+    }
+
+    /// How many bytes are held for the peer: unfinished frames of its own, and what it has not read.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.decoder.held() + self.queued
     }
 
     /// Ends the connection with a peer that does not keep to the protocol.
@@ -79,7 +88,7 @@ impl<In: Message, Out: Message> Link<In, Out> {
     pub fn ask(&mut self, message: &Out, beside: impl IntoIterator<Item = OwnedFd>) -> Result<(), WireError> {
         let mut bytes = Vec::new();
         encode(message, &mut bytes)?;
-        self.outgoing.push_back(Outgoing { bytes, sent: 0, beside: beside.into_iter().collect() });
+        self.queue(bytes, beside.into_iter().collect());
         Ok(())
     }
 
@@ -89,7 +98,12 @@ impl<In: Message, Out: Message> Link<In, Out> {
         if encode_data(stream, data, &mut bytes).is_err() {
             return self.give_up();
         }
-        self.outgoing.push_back(Outgoing { bytes, sent: 0, beside: Vec::new() });
+        self.queue(bytes, Vec::new());
+    }
+
+    fn queue(&mut self, bytes: Vec<u8>, beside: Vec<OwnedFd>) {
+        self.queued += bytes.len();
+        self.outgoing.push_back(Outgoing { bytes, sent: 0, beside });
     }
 
     /// Sends what the socket takes now. A peer that is gone takes no more; what it said last can still be read.
@@ -99,13 +113,17 @@ impl<In: Message, Out: Message> Link<In, Out> {
             match fdpass::send(&self.socket, &next.bytes[next.sent..], &beside) {
                 Ok(length) => {
                     next.sent += length;
+                    self.queued -= length;
                     next.beside.clear();
                     if next.sent == next.bytes.len() {
                         self.outgoing.pop_front();
                     }
                 }
                 Err(error) if is_transient(&error) => return,
-                Err(_) => self.outgoing.clear(),
+                Err(_) => {
+                    self.outgoing.clear();
+                    self.queued = 0;
+                }
             }
         }
     }

@@ -1,36 +1,38 @@
 //! The agent's one loop: signals, new connections, and what moves on those there are.
 
 use crate::connection::{Connection, Work};
+use crate::ending::{self, Ending, Next};
+use crate::guests::Guests;
 use crate::image::Image;
-use flake_sys::peer;
-use flake_sys::reap;
+use crate::seat::Seat;
+use crate::shared::{Part, Shared};
+use crate::watch::{Verdict, Watch};
+use flake_sys::reap::{self, Change};
 use flake_sys::signals::{SignalFd, SignalSet, is_deadly};
-use flake_wire::SignalTarget;
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::io::Errno;
+use flake_wire::{Exec, SignalTarget};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::sockopt::socket_acceptconn;
-use rustix::net::{SocketFlags, accept_with};
-use rustix::process::{Signal, geteuid};
+use rustix::process::Signal;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::time::Instant;
 
 /// Where podman puts the one descriptor it passes.
 const HANDED_OVER: i32 = 3;
-/// Connections at once; a peer over it is turned away.
-const CONNECTIONS_MAX: usize = 1024;
 
 /// The agent.
 #[derive(Debug)]
 pub(crate) struct Agent {
     image: Image,
     signals: SignalFd,
-    /// Absent when there is one launcher only, with which the agent ends.
+    /// Absent when there is one launcher only, with which the agent ends, and at the end.
     listener: Option<OwnedFd>,
-    connections: Vec<Connection>,
-    /// The container is being stopped: no new connection, and the end with the last.
-    ending: bool,
-    /// No descriptor is left for another connection until one ends.
-    is_full: bool,
+    /// Whether there was a listener.
+    is_kept: bool,
+    guests: Guests,
+    terminals: Vec<Shared>,
+    watch: Watch,
+    ending: Option<Ending>,
 }
 
 /// What a polled descriptor belongs to.
@@ -41,6 +43,8 @@ enum Source {
     Link(usize),
     Leader(usize),
     Stream(usize, u16),
+    Terminal(usize, Part),
+    Probe(usize),
 }
 
 impl Agent {
@@ -48,57 +52,124 @@ impl Agent {
     pub(crate) fn inherit(image: Image) -> io::Result<Self> {
         let handed = flake_sys::inherited::descriptor(HANDED_OVER)
             .ok_or_else(|| io::Error::other("started without a socket as descriptor 3"))?;
-        let is_listener = socket_acceptconn(&handed)?;
+        let is_kept = socket_acceptconn(&handed)?;
         let signals = SignalFd::receive(SignalSet::catchable())?;
-        let mut agent =
-            Self { image, signals, listener: None, connections: Vec::new(), ending: false, is_full: false };
-        if is_listener {
+        let mut agent = Self {
+            image,
+            signals,
+            listener: None,
+            is_kept,
+            guests: Guests::default(),
+            terminals: Vec::new(),
+            watch: Watch::default(),
+            ending: None,
+        };
+        if is_kept {
             rustix::io::ioctl_fionbio(&handed, true)?;
             agent.listener = Some(handed);
         } else {
-            agent.connections.push(Connection::open(handed)?);
+            agent.guests.connections.push(Connection::open(handed, Vec::new())?);
         }
         Ok(agent)
     }
 
-    /// Runs until the one launcher is done or gone, or until the container is stopped.
-    pub(crate) fn run(&mut self) -> io::Result<()> {
+    /// Runs until the one launcher is done or gone, or the container is stopped, or what is watched is found wrong.
+    pub(crate) fn run(&mut self) -> io::Result<Option<Verdict>> {
         loop {
-            for connection in &mut self.connections {
-                connection.advance();
+            let now = Instant::now();
+            self.advance(now);
+            let is_alone = self.guests.connections.is_empty() && self.terminals.is_empty();
+            let next = self.ending.as_mut().map(|ending| ending.next(now));
+            if next == Some(Next::Kill) {
+                self.signal_all(Signal::KILL.as_raw(), SignalTarget::Group);
             }
-            self.retire();
-            if self.connections.is_empty() && (self.listener.is_none() || self.ending) {
-                return Ok(());
+            if next == Some(Next::Leave) || is_alone && (next.is_some() || !self.is_kept) {
+                return Ok(self.ending.take().and_then(Ending::verdict));
             }
-            for source in self.wait()? {
+            for source in self.wait(now)? {
                 self.serve(source)?;
             }
         }
     }
 
-    /// Drops connections that are over. A command whose launcher is gone is killed.
-    fn retire(&mut self) {
-        let before = self.connections.len();
-        self.connections.retain(|connection| {
-            let over = connection.is_over();
-            if let Some(command) = connection.command().filter(|_| over) {
-                command.signal(Signal::KILL.as_raw(), SignalTarget::Group);
+    /// Moves everything on as far as it goes now.
+    fn advance(&mut self, now: Instant) {
+        if self.ending.is_none() {
+            let verdict = self.watch.advance(now);
+            self.judge(verdict, now);
+        }
+        for (work, connection) in self.guests.requests() {
+            match work {
+                Work::Joining(exec) => self.join(*exec, connection),
+                Work::Watching(list) => {
+                    self.watch.replace(list, now);
+                    self.guests.connections.push(connection);
+                }
+                _ => {}
             }
-            !over
+        }
+        self.guests.advance(self.ending.is_some());
+        for terminal in &mut self.terminals {
+            terminal.advance(now);
+        }
+        self.terminals.retain(|terminal| {
+            if terminal.is_over() {
+                terminal.command().signal(Signal::KILL.as_raw(), SignalTarget::Group);
+            }
+            !terminal.is_over()
         });
-        self.is_full &= self.connections.len() == before;
+    }
+
+    /// Gives a launcher its place at the shared terminal, which is made for the first.
+    fn join(&mut self, exec: Exec, mut connection: Connection) {
+        let joined = Seat::new(&exec).and_then(|seat| {
+            let open = self.terminals.iter().position(Shared::is_open);
+            if open.is_none() {
+                self.terminals.push(Shared::start(exec, &self.image, &mut connection.link)?);
+            }
+            let index = open.unwrap_or(self.terminals.len() - 1);
+            Ok((seat, self.terminals[index].master()?, index))
+        });
+        match joined {
+            Ok((seat, master, index)) => self.terminals[index].join(seat, master, connection.link),
+            Err(failure) => {
+                connection.fail(failure);
+                self.guests.connections.push(connection);
+            }
+        }
+    }
+
+    /// Ends the commands, and with them the agent, when what is watched is found wrong.
+    fn judge(&mut self, verdict: Option<Verdict>, now: Instant) {
+        let Some(verdict) = verdict.filter(|_| self.ending.is_none()) else { return };
+        self.end(Ending::by(verdict, now));
+        self.signal_all(Signal::TERM.as_raw(), SignalTarget::Group);
+    }
+
+    fn end(&mut self, ending: Ending) {
+        self.ending = Some(ending);
+        self.watch = Watch::default();
+        if let Some(listener) = self.listener.take() {
+            ending::close(listener);
+        }
+    }
+
+    fn signal_all(&self, number: i32, target: SignalTarget) {
+        let shared = self.terminals.iter().map(Shared::command);
+        for command in self.guests.connections.iter().filter_map(Connection::command).chain(shared) {
+            command.signal(number, target);
+        }
     }
 
     /// Waits for something to do.
-    fn wait(&self) -> io::Result<Vec<Source>> {
+    fn wait(&self, now: Instant) -> io::Result<Vec<Source>> {
         let mut sources = vec![Source::Signals];
         let mut polled = vec![PollFd::new(&self.signals, PollFlags::IN)];
-        if let Some(listener) = self.listener.as_ref().filter(|_| !self.ending && !self.is_full) {
+        if let Some(listener) = self.listener.as_ref().filter(|_| !self.guests.is_full) {
             sources.push(Source::Listener);
             polled.push(PollFd::new(listener, PollFlags::IN));
         }
-        for (index, connection) in self.connections.iter().enumerate() {
+        for (index, connection) in self.guests.connections.iter().enumerate() {
             let sending = if connection.link.is_sending() { PollFlags::OUT } else { PollFlags::empty() };
             sources.push(Source::Link(index));
             polled.push(PollFd::new(&connection.link, PollFlags::IN | sending));
@@ -115,7 +186,19 @@ impl Agent {
                 }
             }
         }
-        match poll(&mut polled, None) {
+        for (index, terminal) in self.terminals.iter().enumerate() {
+            for (part, descriptor, flags) in terminal.interest() {
+                sources.push(Source::Terminal(index, part));
+                polled.push(PollFd::from_borrowed_fd(descriptor, flags));
+            }
+        }
+        for (index, output) in self.watch.outputs() {
+            sources.push(Source::Probe(index));
+            polled.push(PollFd::new(output, PollFlags::IN));
+        }
+        let limit = self.due().map(|due| due.saturating_duration_since(now));
+        let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
+        match poll(&mut polled, limit.as_ref()) {
             Ok(_) => {}
             Err(rustix::io::Errno::INTR) => return Ok(Vec::new()),
             Err(error) => return Err(error.into()),
@@ -124,19 +207,25 @@ impl Agent {
         Ok(ready.map(|(source, _)| source).collect())
     }
 
+    /// When something has to be done that nothing tells of; nothing wakes the agent otherwise.
+    fn due(&self) -> Option<Instant> {
+        let terminals = self.terminals.iter().filter_map(Shared::due);
+        let ending = self.ending.as_ref().and_then(Ending::due);
+        terminals.chain(self.watch.due()).chain(ending).min()
+    }
+
     fn serve(&mut self, source: Source) -> io::Result<()> {
         match source {
             Source::Signals => self.signals()?,
-            Source::Listener => self.accept(),
-            Source::Link(index) => self.connections[index].receive(&self.image),
-            Source::Leader(index) => {
-                let Connection { link, work, .. } = &mut self.connections[index];
-                if let Work::Command(command) = work {
-                    command.follow_leader(link);
+            Source::Listener => {
+                if let Some(listener) = &self.listener {
+                    self.guests.accept(listener, &mut self.watch);
                 }
             }
+            Source::Link(index) => self.guests.receive(index, &self.image),
+            Source::Leader(index) => self.guests.connections[index].follow_leader(),
             Source::Stream(index, number) => {
-                let Connection { link, work, .. } = &mut self.connections[index];
+                let Connection { link, work, .. } = &mut self.guests.connections[index];
                 if let Work::Command(command) = work {
                     let stream = command.framed.iter_mut().find(|stream| stream.number() == number);
                     if let Some(stream) = stream {
@@ -144,6 +233,12 @@ impl Agent {
                     }
                 }
             }
+            Source::Terminal(index, part) => {
+                if let Some(terminal) = self.terminals.get_mut(index) {
+                    terminal.serve(part);
+                }
+            }
+            Source::Probe(index) => self.watch.read(index),
         }
         Ok(())
     }
@@ -152,37 +247,29 @@ impl Agent {
         while let Some(signal) = self.signals.next_signal()? {
             if signal.number == Signal::CHILD.as_raw() {
                 while let Some((pid, change)) = reap::next_change() {
-                    for connection in &mut self.connections {
-                        connection.child_changed(pid, change);
-                    }
+                    self.child_changed(pid, change);
                 }
             } else if signal.number != Signal::PIPE.as_raw() {
                 // `podman stop`, with whatever signal the image wants for that: the commands hear of it
                 // first.
-                self.ending |= is_deadly(signal.number);
-                for command in self.connections.iter().filter_map(Connection::command) {
-                    command.signal(signal.number, SignalTarget::Process);
+                self.signal_all(signal.number, SignalTarget::Process);
+                if is_deadly(signal.number) && self.ending.is_none() {
+                    self.end(Ending::from_outside());
                 }
             }
         }
         Ok(())
     }
 
-    /// Takes a new connection from outside of the container; anybody inside is turned away.
-    fn accept(&mut self) {
-        let Some(listener) = &self.listener else { return };
-        let socket = match accept_with(listener, SocketFlags::CLOEXEC) {
-            Ok(socket) => socket,
-            Err(error) => {
-                self.is_full = matches!(error, Errno::MFILE | Errno::NFILE | Errno::NOMEM)
-                    && !self.connections.is_empty();
-                return;
-            }
-        };
-        let from_outside = peer::of(&socket)
-            .is_ok_and(|peer| peer.pid == 0 && (peer.uid == 0 || peer.uid == geteuid().as_raw()));
-        if from_outside && self.connections.len() < CONNECTIONS_MAX {
-            self.connections.extend(Connection::open(socket));
+    fn child_changed(&mut self, pid: i32, change: Change) {
+        for connection in &mut self.guests.connections {
+            connection.child_changed(pid, change);
         }
+        for terminal in &mut self.terminals {
+            terminal.child_changed(pid, change);
+        }
+        let now = Instant::now();
+        let verdict = self.watch.child_changed(pid, change, now);
+        self.judge(verdict, now);
     }
 }

@@ -4,15 +4,17 @@ use crate::connection::Link;
 use crate::framed::Framed;
 use crate::image::Image;
 use crate::script::Script;
+use crate::terminal;
 use flake_inside::{account, program};
-use flake_sys::pty::{self, Pty};
+use flake_sys::pty::Pty;
+use flake_sys::reap::Change;
 use flake_sys::reason::reason;
 use flake_sys::signals::{self, SignalSet};
 use flake_sys::spawn::{self, Event, Ids, Leader, Stage};
-use flake_wire::{Closing, Exec, Failure, FailureKind, Modes, Program, Reply, SignalTarget, Source, Window};
-use rustix::fs::fchown;
-use rustix::process::{Signal, Uid};
-use rustix::termios::{Termios, Winsize, tcgetattr, tcsetwinsize};
+use flake_wire::{
+    Closing, Exec, FDS_MAX, Failure, FailureKind, Program, Reply, SignalTarget, Source, Window,
+};
+use rustix::process::Signal;
 use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::io;
@@ -27,7 +29,7 @@ const OWN_VARIABLES: [&[u8]; 3] = [b"LISTEN_FDS", b"LISTEN_PID", b"LISTEN_FDNAME
 pub(crate) struct Command {
     pid: i32,
     leader: Option<Leader>,
-    /// The pty's master, for the window's size.
+    /// The pty's master, for the window's size, and on the shared terminal for all that goes through it.
     terminal: Option<OwnedFd>,
     pub(crate) framed: Vec<Framed>,
     /// Set once the command has ended, while its output is still on its way.
@@ -37,6 +39,17 @@ pub(crate) struct Command {
 impl Command {
     /// Starts what the launcher asks for and tells it so.
     pub(crate) fn start(exec: Exec, image: &Image, link: &mut Link) -> Result<Self, Failure> {
+        let (command, master) = Self::begin(exec, image, link)?;
+        link.say_beside(&Reply::Started { pid: command.shown_pid() }, master);
+        Ok(command)
+    }
+
+    /// Starts a command; its terminal's master, if it has one, comes back with it.
+    pub(crate) fn begin(
+        exec: Exec,
+        image: &Image,
+        link: &mut Link,
+    ) -> Result<(Self, Option<OwnedFd>), Failure> {
         check_cwd(&exec)?;
         let script = match &exec.program {
             Program::Script(text) => Some(Script::new(text, &exec.streams)?),
@@ -49,7 +62,7 @@ impl Command {
         if let Some(account) = &exec.account {
             account::make(account);
         }
-        let pty = exec.terminal.map(|window| open_terminal(window, &exec)).transpose()?;
+        let pty = exec.terminal.map(|window| terminal::open(window, &exec)).transpose()?;
         let (mut descriptors, framed) = streams(&exec, pty.as_ref(), link)?;
         let is_script = script.is_some();
         descriptors.extend(script.map(|script| (script.number, script.text)));
@@ -74,13 +87,18 @@ impl Command {
             }
             failure
         })?;
-        let pid = u32::try_from(running.pid).unwrap_or(0);
-        link.say_beside(&Reply::Started { pid }, master);
-        Ok(Self { pid: running.pid, leader: running.leader, terminal: keep, framed, closing: None })
+        let command =
+            Self { pid: running.pid, leader: running.leader, terminal: keep, framed, closing: None };
+        Ok((command, master))
     }
 
     pub(crate) fn pid(&self) -> i32 {
         self.pid
+    }
+
+    /// The process id for a message.
+    pub(crate) fn shown_pid(&self) -> u32 {
+        u32::try_from(self.pid).unwrap_or(0)
     }
 
     pub(crate) fn leader(&self) -> Option<&Leader> {
@@ -92,11 +110,16 @@ impl Command {
         self.closing.filter(|_| !self.framed.iter().any(Framed::is_open_output))
     }
 
-    /// The command itself was seen to end.
-    pub(crate) fn close(&mut self, closing: Closing, link: &mut Link) {
+    /// The command itself was seen to change; the signal is returned when it was stopped.
+    pub(crate) fn changed(&mut self, change: Change) -> Option<u8> {
+        let closing = match change {
+            Change::Stopped(signal) => return Some(narrow(signal)),
+            Change::Exited(status) => Closing::Exited(narrow(status)),
+            Change::Killed(signal) => Closing::Killed(narrow(signal)),
+        };
         self.closing.get_or_insert(closing);
         self.leader = None;
-        self.drain(link);
+        None
     }
 
     /// After the end: what is left in the pipes.
@@ -108,15 +131,17 @@ impl Command {
         }
     }
 
-    /// Reads what the leader tells; blocks unless there is something.
-    pub(crate) fn follow_leader(&mut self, link: &mut Link) {
-        let Some(leader) = &mut self.leader else { return };
-        match leader.next_event() {
-            Ok(Some(Event::Stopped(signal))) => link.say(&Reply::Stopped { signal: narrow(signal) }),
-            Ok(Some(Event::Exited(status))) => self.close(Closing::Exited(narrow(status)), link),
-            Ok(Some(Event::Killed(signal))) => self.close(Closing::Killed(narrow(signal)), link),
+    /// What the leader tells; blocks unless there is something.
+    pub(crate) fn follow_leader(&mut self) -> Option<Change> {
+        match self.leader.as_mut()?.next_event() {
+            Ok(Some(Event::Stopped(signal))) => Some(Change::Stopped(signal)),
+            Ok(Some(Event::Exited(status))) => Some(Change::Exited(status)),
+            Ok(Some(Event::Killed(signal))) => Some(Change::Killed(signal)),
             // The leader is gone before its command: that is now the agent's own child.
-            Ok(None) | Err(_) => self.leader = None,
+            Ok(None) | Err(_) => {
+                self.leader = None;
+                None
+            }
         }
     }
 
@@ -135,9 +160,14 @@ impl Command {
         self.terminal = None;
     }
 
+    /// The terminal's master.
+    pub(crate) fn terminal(&self) -> Option<&OwnedFd> {
+        self.terminal.as_ref()
+    }
+
     pub(crate) fn resize(&self, window: Window) {
         if let Some(terminal) = &self.terminal {
-            let _ = tcsetwinsize(terminal, winsize(window));
+            terminal::set_window(terminal, window);
         }
     }
 }
@@ -165,48 +195,18 @@ fn check_cwd(exec: &Exec) -> Result<(), Failure> {
 }
 
 /// The agent's environment, which is the image's, with the call's on top.
-fn environment(call: &[(Vec<u8>, Vec<u8>)]) -> BTreeMap<Vec<u8>, Vec<u8>> {
+pub(crate) fn environment(call: &[(Vec<u8>, Vec<u8>)]) -> BTreeMap<Vec<u8>, Vec<u8>> {
     let own = std::env::vars_os().map(|(name, value)| (name.into_vec(), value.into_vec()));
     let own = own.filter(|(name, _)| !OWN_VARIABLES.contains(&name.as_slice()));
     own.chain(call.iter().cloned()).collect()
 }
 
-fn pairs(env: &BTreeMap<Vec<u8>, Vec<u8>>) -> Vec<Vec<u8>> {
+pub(crate) fn pairs(env: &BTreeMap<Vec<u8>, Vec<u8>>) -> Vec<Vec<u8>> {
     env.iter().map(|(name, value)| [name.as_slice(), b"=", value].concat()).collect()
 }
 
-fn strings(words: &[Vec<u8>]) -> Result<Vec<CString>, ()> {
+pub(crate) fn strings(words: &[Vec<u8>]) -> Result<Vec<CString>, ()> {
     words.iter().map(|word| CString::new(word.as_slice()).map_err(|_| ())).collect()
-}
-
-fn open_terminal(window: Window, exec: &Exec) -> Result<Pty, Failure> {
-    let pty = pty::open().map_err(|error| Failure {
-        kind: FailureKind::Other,
-        message: format!("cannot open a terminal inside: {}", reason(&error)),
-    })?;
-    let _ = tcsetwinsize(&pty.slave, winsize(window));
-    // Programs open it again by its name.
-    if let Some(user) = &exec.user {
-        let _ = fchown(&pty.slave, Some(Uid::from_raw(user.uid)), None);
-    }
-    if let (Some(modes), Ok(mut current)) = (&exec.modes, tcgetattr(&pty.slave)) {
-        apply(modes, &mut current);
-        let _ = rustix::termios::tcsetattr(&pty.slave, rustix::termios::OptionalActions::Now, &current);
-    }
-    Ok(pty)
-}
-
-fn apply(modes: &Modes, termios: &mut Termios) {
-    use rustix::termios::{ControlModes, InputModes, LocalModes, OutputModes};
-    termios.input_modes = InputModes::from_bits_retain(modes.input);
-    termios.output_modes = OutputModes::from_bits_retain(modes.output);
-    termios.control_modes = ControlModes::from_bits_retain(modes.control);
-    termios.local_modes = LocalModes::from_bits_retain(modes.local);
-    flake_sys::pty::set_characters(termios, &modes.characters);
-}
-
-fn winsize(window: Window) -> Winsize {
-    Winsize { ws_row: window.rows, ws_col: window.columns, ws_xpixel: window.width, ws_ypixel: window.height }
 }
 
 type Descriptors = (Vec<(u16, OwnedFd)>, Vec<Framed>);
@@ -215,6 +215,10 @@ type Descriptors = (Vec<(u16, OwnedFd)>, Vec<Framed>);
 fn streams(exec: &Exec, pty: Option<&Pty>, link: &mut Link) -> Result<Descriptors, Failure> {
     let mut descriptors = Vec::new();
     let mut framed = Vec::new();
+    // As many as can be passed, and three that are the terminal.
+    if exec.streams.len() > FDS_MAX + 3 {
+        return Err(refused("more descriptors than a command may be given"));
+    }
     for stream in &exec.streams {
         let descriptor = match stream.source {
             Source::Passed => {
@@ -236,18 +240,18 @@ fn streams(exec: &Exec, pty: Option<&Pty>, link: &mut Link) -> Result<Descriptor
 }
 
 /// Statuses and signal numbers fit a byte.
-fn narrow(number: i32) -> u8 {
+pub(crate) fn narrow(number: i32) -> u8 {
     u8::try_from(number).unwrap_or(u8::MAX)
 }
 
-fn other(error: &io::Error) -> Failure {
+pub(crate) fn other(error: &io::Error) -> Failure {
     refused(&reason(error))
 }
 
-fn nul(what: &str) -> Failure {
+pub(crate) fn nul(what: &str) -> Failure {
     refused(&format!("{what} contains a NUL byte"))
 }
 
-fn refused(message: &str) -> Failure {
+pub(crate) fn refused(message: &str) -> Failure {
     Failure { kind: FailureKind::Other, message: message.to_owned() }
 }

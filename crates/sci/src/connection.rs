@@ -6,7 +6,7 @@ use crate::framed::Framed;
 use crate::image::Image;
 use crate::ports;
 use flake_sys::reap::Change;
-use flake_wire::{Closing, Failure, Frame, Reply, Request, VERSION, understands};
+use flake_wire::{Exec, Failure, Frame, Liveness, Reply, Request, VERSION, WATCHED_MAX, understands};
 use rustix::process::{PidfdFlags, getpid, pidfd_open};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -33,25 +33,37 @@ pub(crate) enum Work {
     Reading(Reading),
     /// A file from the peer.
     Writing(Writing),
+    /// A place at the shared terminal is asked for, which the agent has to give.
+    Joining(Box<Exec>),
+    /// The agent is to watch these.
+    Watching(Vec<Liveness>),
     /// Nothing any more.
     Over,
 }
 
 impl Connection {
-    /// Greets a new peer.
-    pub(crate) fn open(socket: OwnedFd) -> io::Result<Self> {
+    /// Greets a new peer and tells it what it should know.
+    pub(crate) fn open(socket: OwnedFd, notes: Vec<String>) -> io::Result<Self> {
         let mut link = Link::new(socket)?;
         // Whoever holds a copy of this end keeps the connection open after the agent is gone, as
         // podman's monitor does; a pidfd cannot be mistaken.
         let watch = pidfd_open(getpid(), PidfdFlags::empty()).ok();
         let agent = env!("CARGO_PKG_VERSION").to_owned();
         link.say_beside(&Reply::Hello { version: VERSION, agent, watch: watch.is_some() }, watch);
+        for text in notes {
+            link.say(&Reply::Note { text });
+        }
         Ok(Self { link, work: Work::Idle, greeted: false })
     }
 
     /// Whether nothing is left to do.
     pub(crate) fn is_over(&self) -> bool {
         self.link.ended() || matches!(self.work, Work::Over) && !self.link.is_sending()
+    }
+
+    /// Whether nothing was asked for yet.
+    pub(crate) fn is_idle(&self) -> bool {
+        matches!(self.work, Work::Idle) && !self.link.ended()
     }
 
     pub(crate) fn command(&self) -> Option<&Command> {
@@ -64,7 +76,8 @@ impl Connection {
     /// Reads what came and acts on it.
     pub(crate) fn receive(&mut self, image: &Image) {
         self.link.fill();
-        loop {
+        // What follows a request for the terminal is for whoever takes the connection over.
+        while !matches!(self.work, Work::Joining(_)) {
             match self.link.next_frame() {
                 Ok(Some(frame)) => {
                     if !self.act(frame, image) {
@@ -102,6 +115,11 @@ impl Connection {
                 Ok(writing) => self.work = Work::Writing(writing),
                 Err(failure) => self.fail(failure),
             },
+            (Work::Idle, Request::Join(exec)) => self.work = Work::Joining(exec),
+            (Work::Idle, Request::Watch(list)) if list.len() <= WATCHED_MAX => {
+                self.link.say(&Reply::Done);
+                self.work = Work::Watching(list);
+            }
             (Work::Idle, Request::ListenPorts) => {
                 self.link.say(&Reply::Ports(ports::listening()));
                 self.work = Work::Over;
@@ -155,27 +173,43 @@ impl Connection {
                 true
             }
             Work::Over => true,
-            Work::Idle | Work::Reading(_) => false,
+            Work::Idle | Work::Reading(_) | Work::Joining(_) | Work::Watching(_) => false,
         }
     }
 
-    fn fail(&mut self, failure: Failure) {
+    /// Says why the operation is not done.
+    pub(crate) fn fail(&mut self, failure: Failure) {
         self.link.say(&Reply::Failed(failure));
         self.work = Work::Over;
     }
 
+    /// Takes what only the agent can do.
+    pub(crate) fn take_request(&mut self) -> Option<Work> {
+        let is_one = matches!(self.work, Work::Joining(_) | Work::Watching(_));
+        is_one.then(|| std::mem::replace(&mut self.work, Work::Over))
+    }
+
     /// A child of the agent's changed; perhaps it was this connection's command.
     pub(crate) fn child_changed(&mut self, pid: i32, change: Change) {
+        if self.command().is_some_and(|command| command.pid() == pid) {
+            self.changed(change);
+        }
+    }
+
+    /// The command's leader has something to tell.
+    pub(crate) fn follow_leader(&mut self) {
         let Work::Command(command) = &mut self.work else { return };
-        if command.pid() != pid {
-            return;
+        if let Some(change) = command.follow_leader() {
+            self.changed(change);
         }
-        let narrow = |number| u8::try_from(number).unwrap_or(u8::MAX);
-        match change {
-            Change::Stopped(signal) => self.link.say(&Reply::Stopped { signal: narrow(signal) }),
-            Change::Exited(status) => command.close(Closing::Exited(narrow(status)), &mut self.link),
-            Change::Killed(signal) => command.close(Closing::Killed(narrow(signal)), &mut self.link),
+    }
+
+    fn changed(&mut self, change: Change) {
+        let Work::Command(command) = &mut self.work else { return };
+        if let Some(signal) = command.changed(change) {
+            self.link.say(&Reply::Stopped { signal });
         }
+        command.drain(&mut self.link);
     }
 
     /// Moves an operation on as far as it goes now, and sends.
@@ -195,7 +229,7 @@ impl Connection {
                     }
                 }
             }
-            Work::Idle | Work::Writing(_) | Work::Over => {}
+            Work::Idle | Work::Writing(_) | Work::Joining(_) | Work::Watching(_) | Work::Over => {}
         }
         self.link.flush();
     }

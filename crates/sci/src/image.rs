@@ -6,8 +6,8 @@ use flake_wire::FailureKind::Other;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
-/// Given by the launcher as the container's command, so that the words before it are the entrypoint
-/// alone and the words of the call can follow it.
+/// Given by the launcher as the container's command, so that the words before it are the entrypoint alone and the words
+/// of the call can follow it. Behind it are those of the image that a call without words runs.
 const ENTRYPOINT_ENDS: &[u8] = flake_wire::ENTRYPOINT_ENDS.as_bytes();
 
 /// The image's own words.
@@ -28,11 +28,13 @@ impl Image {
 
     /// The whole command of a call with these words of its own.
     pub(crate) fn command(&self, args: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, Failure> {
-        let mut words = self.words.clone();
-        if words.last().is_some_and(|word| word == ENTRYPOINT_ENDS) {
-            words.pop();
-            words.extend_from_slice(args);
-        }
+        let ends = self.words.iter().position(|word| word == ENTRYPOINT_ENDS);
+        let (entrypoint, command) = match ends {
+            Some(ends) => (&self.words[..ends], &self.words[ends + 1..]),
+            None => (&self.words[..], &[][..]),
+        };
+        let command = if ends.is_some() && !args.is_empty() { args } else { command };
+        let words = [entrypoint, command].concat();
         if words.first().is_none_or(Vec::is_empty) {
             let message = "the image has no entrypoint; register a target, or give a command".to_owned();
             return Err(Failure { kind: Other, message });
@@ -57,6 +59,9 @@ mod tests {
         assert_eq!(command(&["--", "aws", flake_wire::ENTRYPOINT_ENDS], &["s3", "ls"]), ["aws", "s3", "ls"]);
         assert_eq!(command(&["--", "aws", "help"], &[]), ["aws", "help"]);
         assert_eq!(command(&["--", flake_wire::ENTRYPOINT_ENDS], &["ls"]), ["ls"]);
+        let kept = ["--", "aws", flake_wire::ENTRYPOINT_ENDS, "help", "-v"];
+        assert_eq!(command(&kept, &["s3"]), ["aws", "s3"]);
+        assert_eq!(command(&kept, &[]), ["aws", "help", "-v"]);
     }
 
     #[test]

@@ -7,11 +7,21 @@
 mod agent;
 mod command;
 mod connection;
+mod ending;
 mod files;
 mod framed;
+mod guests;
+mod history;
 mod image;
+mod member;
 mod ports;
+mod probe;
 mod script;
+mod seat;
+mod shared;
+mod terminal;
+mod watch;
+mod window;
 
 use std::process::ExitCode;
 
@@ -20,15 +30,19 @@ fn main() -> ExitCode {
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
     let words = std::env::args_os().skip(1).collect();
     match agent::Agent::inherit(image::Image::from_words(words)).and_then(|mut agent| agent.run()) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(None) => ExitCode::SUCCESS,
+        Ok(Some(verdict)) => {
+            say(&verdict.reason);
+            ExitCode::from(verdict.status)
+        }
         Err(error) => {
-            complain(&error);
+            say(&format!("sci: {error}"));
             ExitCode::FAILURE
         }
     }
 }
 
 #[expect(clippy::print_stderr, reason = "the one place where the agent speaks: the container's log")]
-fn complain(error: &std::io::Error) {
-    eprintln!("sci: {error}");
+fn say(line: &str) {
+    eprintln!("{line}");
 }

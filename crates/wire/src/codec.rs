@@ -7,6 +7,8 @@ use std::marker::PhantomData;
 const KIND_MESSAGE: u8 = 0;
 const KIND_DATA: u8 = 1;
 const HEADER: usize = 4;
+/// Room that a decoder keeps between two frames, in bytes.
+const KEPT: usize = 64 << 10;
 
 /// What is wrong with the bytes of a peer, or with a message that is to be sent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -79,8 +81,16 @@ impl<M: Message> Decoder<M> {
         if self.taken > 0 {
             self.buffer.drain(..self.taken);
             self.taken = 0;
+            // What a long frame took is not kept for short ones.
+            self.buffer.shrink_to(KEPT);
         }
         self.buffer.extend_from_slice(bytes);
+    }
+
+    /// How many bytes of unfinished frames are held.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.buffer.len() - self.taken
     }
 
     /// The next complete frame, if there is one.
