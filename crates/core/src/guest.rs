@@ -3,6 +3,8 @@
 //! Engines implement [`Guest`] over whatever they reach the agent by.
 
 mod lines;
+#[cfg(test)]
+pub(crate) mod scripted;
 
 pub(crate) use lines::Lines;
 

@@ -4,6 +4,8 @@
 
 mod error;
 mod liveness;
+#[cfg(test)]
+mod tests;
 
 pub use error::{Cause, ProbeError};
 pub use liveness::{Check, liveness};

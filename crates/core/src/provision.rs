@@ -5,6 +5,8 @@
 
 mod error;
 mod record;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use error::Said;
 pub use error::{Cause, ProvisionError};

@@ -8,7 +8,7 @@ use std::time::Duration;
 /// A liveness probe, as the agent runs it: as the application's user, on its own timer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Check {
-    /// Its place and what it looks at, for messages.
+    /// What it looks at and its place, for messages.
     pub description: String,
     /// The script; exit status 0 is a pass.
     pub script: String,
@@ -30,7 +30,7 @@ pub fn liveness(probes: &[ProbeStep], params: &BTreeMap<String, String>) -> Vec<
     let checks = probes.iter().enumerate().filter_map(|(index, probe)| match probe.decides {
         Decides::Alive(failures, action) => Some(Check {
             description: match &probe.description {
-                Some(description) => format!("probes[{index}] ({description})"),
+                Some(description) => format!("{description} (probes[{index}])"),
                 None => format!("probes[{index}]"),
             },
             script: probe.script.clone(),
