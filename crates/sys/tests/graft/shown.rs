@@ -26,6 +26,7 @@ pub(crate) const CASES: &[Case] = &[
     ("read-only", read_only),
     ("folders made anew", made_anew),
     ("a folder that lost its name", renamed),
+    ("what is mounted and unmounted later", apart),
     ("several at once", at_once),
 ];
 
@@ -147,6 +148,41 @@ fn renamed(host: &ScratchHost) -> Result<()> {
         Call::new(command).check()?;
         ensure!(container.says(&format!("ls {}", folder.display()))? == "file", "another folder");
         container.end()?;
+    }
+    Ok(())
+}
+
+/// Mounts of the host, which are shared on most, and those inside have nothing to do with each other.
+fn apart(host: &ScratchHost) -> Result<()> {
+    for (user, options) in [
+        (&ROOT, &["--privileged"][..]),
+        (&ADA, &["--privileged"]),
+        (&ADA, &["--privileged", "--userns=keep-id"]),
+    ] {
+        let container = Container::start(host, user, &Image::BOX, options)?;
+        let folder = folder(host, user)?;
+        let (before, later) = (folder.join("before"), folder.join("later"));
+        for path in [&before, &later] {
+            fs::create_dir(path)?;
+        }
+        let [outer, before, later] =
+            [&folder, &before, &later].map(|path| path.to_string_lossy().into_owned());
+        on_host("/usr/bin/mount", &["--bind", &outer, &outer])?;
+        on_host("/usr/bin/mount", &["--make-shared", &outer])?;
+        on_host("/usr/bin/mount", &["-t", "tmpfs", "-o", "mode=0777", "before", &before])?;
+        fs::write(folder.join("before/file"), "before\n")?;
+        container.share(&folder)?;
+        on_host("/usr/bin/mount", &["-t", "tmpfs", "later", &later])?;
+        ensure!(container.mounts(&folder)?.len() == 2, "{:?}", container.mounts(&folder)?);
+        let on_host_now = host_mounts(user)?;
+        // A user's container can only do the second: what came from the host together stays together.
+        container.says(&format!("umount {before}; mount -t tmpfs inside {later}"))?;
+        ensure!(host_mounts(user)? == on_host_now, "the container changes the host's mounts");
+        ensure!(fs::read_to_string(folder.join("before/file"))? == "before\n", "it is unmounted on the host");
+        container.end()?;
+        for path in [&later, &before, &outer] {
+            on_host("/usr/bin/umount", &[path])?;
+        }
     }
     Ok(())
 }
