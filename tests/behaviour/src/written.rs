@@ -2,10 +2,13 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::sync::OnceLock;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 use flake_testkit::{ADA, Call, Image, ROOT, ScratchHost, User, trial};
 use libtest_mimic::Trial;
+
+use crate::RootDisk;
 
 /// Who registers and who calls.
 const WAYS: [(&str, &User, &User); 3] =
@@ -70,6 +73,9 @@ done
 exit 0
 ";
 
+/// For all trials, until the host ends.
+static ROOT_DISK: OnceLock<Result<RootDisk, String>> = OnceLock::new();
+
 /// All of them, for each way.
 #[must_use]
 pub fn trials() -> Vec<Trial> {
@@ -99,12 +105,24 @@ fn same_as_under_podman(
     podman.args(["run", "--rm", "--network=host", "--http-proxy=false", "--log-driver=passthrough"]);
     podman.args(*options).args(["--entrypoint", busybox]).arg(reference);
     let expected = look(podman, busybox)?;
+    ensure!(expected.lines().count() > 20, "{expected}");
     // The first call of somebody else's flake sets it up.
     look(caller.command(&app), busybox)?;
-    let found = look(caller.command(&app), busybox)?;
-    ensure!(expected.lines().count() > 20, "{expected}");
-    ensure!(expected == found, "under podman, and not:\n{}", differences(&expected, &found));
-    is_straight(host, caller, &app)
+    is_same(host, caller, &app, (busybox, &expected))?;
+    if caller.id == 0 {
+        let mounted = ROOT_DISK.get_or_init(|| RootDisk::mounted(host).map_err(|error| format!("{error:#}")));
+        ensure!(mounted.is_ok(), "{mounted:?}");
+    }
+    let registered = [vec!["--scratch", "disk"], registered].concat();
+    let app = host.register(owner, (&format!("{name}-disk"), image, busybox), &registered)?;
+    look(caller.command(&app), busybox)?;
+    is_same(host, caller, &app, (busybox, &expected)).context("on disk")
+}
+
+fn is_same(host: &ScratchHost, caller: &User, app: &Path, (busybox, expected): (&str, &str)) -> Result<()> {
+    let found = look(caller.command(app), busybox)?;
+    ensure!(expected == found, "under podman, and not:\n{}", differences(expected, &found));
+    is_straight(host, caller, app)
 }
 
 fn look(mut command: Command, busybox: &str) -> Result<String> {

@@ -6,18 +6,23 @@
 use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 
-use flake_behaviour::{Scene, cases, nothing_is_left};
+use flake_behaviour::{RootDisk, Scene, cases, nothing_is_left};
 use flake_testkit::{ADA, AGENT_WAY, ROOT, ScratchHost, Subject, Suite, User, run, trial};
 
 /// Who registers, and who calls.
 type People = (&'static User, &'static User);
 
-/// Registered and called by root; by a user; registered by root and called by a user: straight from the layers, and
-/// through podman and the agent.
-const FLAKES: [(&str, People, &[&str]); 6] = [
+const DISK: &[&str] = &["--scratch", "disk"];
+
+/// Registered and called by root; by a user; registered by root and called by a user: straight from the layers, with
+/// what is written in memory or on disk, and through podman and the agent.
+const FLAKES: [(&str, People, &[&str]); 9] = [
     ("rootful", (&ROOT, &ROOT), &[]),
     ("rootless", (&ADA, &ADA), &[]),
     ("system", (&ROOT, &ADA), &[]),
+    ("rootful-disk", (&ROOT, &ROOT), DISK),
+    ("rootless-disk", (&ADA, &ADA), DISK),
+    ("system-disk", (&ROOT, &ADA), DISK),
     ("rootful-agent", (&ROOT, &ROOT), AGENT_WAY),
     ("rootless-agent", (&ADA, &ADA), AGENT_WAY),
     ("system-agent", (&ROOT, &ADA), AGENT_WAY),
@@ -26,7 +31,13 @@ const FLAKES: [(&str, People, &[&str]); 6] = [
 fn main() -> ExitCode {
     let mut trials = subject_trials("host", &ROOT, |_| Ok(Subject::control(&ROOT)));
     for (name, people, options) in FLAKES {
-        let make = move |host: &ScratchHost| Subject::register(host, name, people, options);
+        let make = move |host: &ScratchHost| {
+            if options == DISK && people.1.id == ROOT.id {
+                // For all trials, until the host ends.
+                std::mem::forget(RootDisk::mounted(host)?);
+            }
+            Ok(Subject::register(host, name, people, options)?)
+        };
         trials.extend(subject_trials(name, people.1, make));
     }
     let last = trial("nothing_is_left", |host| nothing_is_left(host, &[&ROOT, &ADA]));
@@ -37,14 +48,14 @@ fn main() -> ExitCode {
 fn subject_trials(
     name: &'static str,
     user: &'static User,
-    make: impl Fn(&ScratchHost) -> flake_testkit::Result<Subject> + Send + Sync + 'static,
+    make: impl Fn(&ScratchHost) -> anyhow::Result<Subject> + Send + Sync + 'static,
 ) -> Vec<libtest_mimic::Trial> {
     let made = Arc::new(OnceLock::new());
     let make = Arc::new(make);
     let of_case = |case: flake_behaviour::Case| {
         let (made, make) = (Arc::clone(&made), Arc::clone(&make));
         trial(format!("{name}::{}", case.name), move |host| {
-            let made = made.get_or_init(|| make(host).map_err(|error| error.to_string()));
+            let made = made.get_or_init(|| make(host).map_err(|error| format!("{error:#}")));
             let subject = made.as_ref().map_err(|error| anyhow::anyhow!("no subject: {error}"))?;
             (case.run)(&Scene { host, subject, control: &Subject::control(user) })
         })

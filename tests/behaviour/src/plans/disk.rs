@@ -286,6 +286,9 @@ fn any_moment(ground: &Ground<'_>) -> Result<()> {
         processes::until_gone(&mark).with_context(at)?;
         if signal == Signal::SIGKILL {
             ensure!(disk.folders()?.len() <= 1, "{}", at());
+            // It may hold the lock a moment longer than the launcher.
+            let inits = || processes::all().into_iter().filter(|one| one.name == "flake-init").count();
+            until("the end of the init", || (inits() == 0).then_some(()), || inits().to_string())?;
             works(&disk.flake.echo()?).with_context(at)?;
         }
         disk.is_empty().with_context(at)?;
