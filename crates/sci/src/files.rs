@@ -6,13 +6,17 @@ use flake_sys::reason::reason;
 use flake_wire::{DATA_MAX, Failure, FailureKind, Reply, WINDOW};
 use rustix::fs::{FileType, Mode, OFlags};
 use std::ffi::OsStr;
-use std::fs::File;
+use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 /// The stream that a file's content has.
 const CONTENT: u16 = 0;
+
+/// What the agent keeps for the launcher, in a folder that no image has to have.
+const OWN_FOLDER: &str = "/var/lib/sci";
 
 /// A file on its way to the peer.
 #[derive(Debug)]
@@ -72,6 +76,9 @@ pub(crate) struct Writing {
 impl Writing {
     pub(crate) fn create(path: &[u8], mode: u32) -> Result<Self, Failure> {
         let path = PathBuf::from(OsStr::from_bytes(path));
+        if path.parent() == Some(Path::new(OWN_FOLDER)) {
+            make_own_folder().map_err(|error| failed("write", &path, &error))?;
+        }
         let draft = Draft::new(&path, mode & 0o7777).map_err(|error| failed("write", &path, &error))?;
         Ok(Self { path, draft })
     }
@@ -87,6 +94,16 @@ impl Writing {
     pub(crate) fn finish(self) -> Result<(), Failure> {
         let Self { path, draft } = self;
         draft.replace().map_err(|error| failed("write", &path, &error))
+    }
+}
+
+/// Makes the agent's folder, which nobody else inside has to look into.
+fn make_own_folder() -> io::Result<()> {
+    let folder = Path::new(OWN_FOLDER);
+    fs::create_dir_all(folder.parent().unwrap_or(folder))?;
+    match DirBuilder::new().mode(0o700).create(folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
     }
 }
 
