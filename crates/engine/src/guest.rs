@@ -3,6 +3,8 @@
 
 mod run;
 mod talk;
+#[cfg(test)]
+mod tests;
 mod who;
 
 use flake_core::guest::{Guest, GuestError, Heard, Script, ScriptEnd};
@@ -19,6 +21,8 @@ use who::Who;
 /// Gives a new connection to the agent.
 pub type Connect<'a> = Box<dyn Fn() -> io::Result<OwnedFd> + 'a>;
 
+/// How long the agent may take to greet, and to answer what takes no time.
+const ANSWER_WITHIN: Duration = Duration::from_secs(30);
 /// The stream that a file's content has.
 const CONTENT: u16 = 0;
 /// The agent's own state: the numbers that it has inside (proc(5)).
@@ -32,17 +36,18 @@ pub struct AgentGuest<'a> {
     launch: &'a Launch,
     /// The user that the agent is inside, once it was looked up.
     agent: Option<Option<u32>>,
+    answer_within: Duration,
 }
 
 impl<'a> AgentGuest<'a> {
     /// An instance of a launch. Scripts of its user run as whom a call does, with the same variables.
     #[must_use]
     pub fn new(connect: Connect<'a>, launch: &'a Launch) -> Self {
-        Self { connect, launch, agent: None }
+        Self { connect, launch, agent: None, answer_within: ANSWER_WITHIN }
     }
 
     fn talk(&self) -> Result<Talk, GuestError> {
-        Talk::open((self.connect)())
+        Talk::open((self.connect)(), self.answer_within)
     }
 
     /// As whom a script runs. An agent without the right to change users can still run what is to run as itself.

@@ -12,8 +12,6 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-/// How long the agent may take to greet, and to answer what takes no time.
-const ANSWER_WITHIN: Duration = Duration::from_secs(30);
 /// How long a request to stop may go unnoticed: one that comes just before the wait does not interrupt it.
 const LOOK_AGAIN: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 /// The most bytes that are read at once of what a script writes.
@@ -30,7 +28,9 @@ pub(super) struct Talk {
     pub(super) output: Option<OwnedFd>,
     /// It was the pipe's turn last.
     was_output: bool,
-    /// Until when the agent is to say something.
+    /// How long the agent may take to say something.
+    answer_within: Duration,
+    /// Until when it is to.
     answer_by: Option<Instant>,
 }
 
@@ -56,11 +56,19 @@ fn unreachable<E: Into<io::Error>>(error: E) -> GuestError {
 
 impl Talk {
     /// Greets over a new connection.
-    pub(super) fn open(socket: io::Result<OwnedFd>) -> Result<Self, GuestError> {
+    pub(super) fn open(socket: io::Result<OwnedFd>, answer_within: Duration) -> Result<Self, GuestError> {
         let mut link = socket.and_then(Link::new).map_err(unreachable)?;
         link.say(&Request::Hello { version: VERSION });
-        let answer_by = Some(Instant::now() + ANSWER_WITHIN);
-        Ok(Self { link, agent: None, greeted: false, output: None, was_output: false, answer_by })
+        let answer_by = Some(Instant::now() + answer_within);
+        Ok(Self {
+            link,
+            agent: None,
+            greeted: false,
+            output: None,
+            was_output: false,
+            answer_within,
+            answer_by,
+        })
     }
 
     /// Asks for something, with descriptors beside it; the answer has to come soon.
@@ -69,7 +77,7 @@ impl Talk {
         request: &Request,
         beside: impl IntoIterator<Item = OwnedFd>,
     ) -> Result<(), GuestError> {
-        self.answer_by = Some(Instant::now() + ANSWER_WITHIN);
+        self.answer_by = Some(Instant::now() + self.answer_within);
         self.link.ask(request, beside).map_err(|error| match error {
             WireError::TooLong(length) => {
                 GuestError::Refused(format!("{length} bytes with all variables are too long for a script"))
@@ -102,6 +110,11 @@ impl Talk {
         if let Some(signal) = interrupt::pending() {
             return Err(GuestError::Interrupted(signal));
         }
+        if self.answer_by.is_some_and(|limit| Instant::now() > limit) {
+            let seconds = self.answer_within.as_secs();
+            let why = format!("the agent did not answer within {seconds} seconds");
+            return Err(GuestError::Unreachable(why));
+        }
         let output = if self.was_output { None } else { self.read_output() };
         self.was_output = output.is_some();
         if let Some(bytes) = output {
@@ -113,11 +126,6 @@ impl Talk {
         }
         if self.link.ended() {
             return Err(GuestError::Gone);
-        }
-        if self.answer_by.is_some_and(|limit| Instant::now() > limit) {
-            let seconds = ANSWER_WITHIN.as_secs();
-            let why = format!("the agent did not answer within {seconds} seconds");
-            return Err(GuestError::Unreachable(why));
         }
         self.wait()?;
         Ok(Event::Nothing)
