@@ -3,9 +3,12 @@
 
 use flake_sys::fdpass;
 use flake_wire::{Decoder, FDS_MAX, Frame, Message, WireError, encode, encode_data};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
 
 /// One end of a connection, which reads `In` and says `Out`.
 #[derive(Debug)]
@@ -145,6 +148,19 @@ impl<In: Message, Out: Message> Link<In, Out> {
             Err(_) => self.ended = true,
         }
         false
+    }
+
+    /// Waits until there is something to take or room to send, or until the time is over, or a signal comes.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn wait(&self, within: Duration) -> io::Result<()> {
+        let out = if self.is_sending() { PollFlags::OUT } else { PollFlags::empty() };
+        let limit = Timespec::try_from(within).ok();
+        match poll(&mut [PollFd::new(&self.socket, PollFlags::IN | out)], limit.as_ref()) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// The next frame.

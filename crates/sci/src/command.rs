@@ -3,14 +3,14 @@
 use crate::connection::Link;
 use crate::framed::Framed;
 use crate::image::Image;
-use crate::script::Script;
+use crate::script::{self, Script};
 use crate::terminal;
 use flake_inside::{account, program};
 use flake_sys::pty::Pty;
 use flake_sys::reap::Change;
 use flake_sys::reason::reason;
 use flake_sys::signals::{self, SignalSet};
-use flake_sys::spawn::{self, Event, Ids, Leader, Stage};
+use flake_sys::spawn::{self, Event, Ids, Leader, SpawnError};
 use flake_wire::{
     Closing, Exec, FDS_MAX, Failure, FailureKind, Program, Reply, SignalTarget, Source, Window,
 };
@@ -81,11 +81,8 @@ impl Command {
             terminal: slave,
         };
         let running = spawn::spawn(command).map_err(|error| {
-            let mut failure = program::failure(&words[0], exec.cwd.as_deref(), &error);
-            if is_script && error.stage == Stage::Execute {
-                failure.message.insert_str(0, "the script's interpreter ");
-            }
-            failure
+            let failure = if is_script { script::failure } else { program_failure };
+            failure(&words, exec.cwd.as_deref(), &error)
         })?;
         let command =
             Self { pid: running.pid, leader: running.leader, terminal: keep, framed, closing: None };
@@ -181,6 +178,10 @@ fn words(exec: &Exec, image: &Image, script: Option<&Script>) -> Result<Vec<Vec<
             Ok([script.map(|script| script.words.as_slice()).unwrap_or_default(), &exec.args].concat())
         }
     }
+}
+
+fn program_failure(words: &[Vec<u8>], cwd: Option<&[u8]>, error: &SpawnError) -> Failure {
+    program::failure(&words[0], cwd, error)
 }
 
 /// Whether the working directory is the folder that the caller means.

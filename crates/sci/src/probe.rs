@@ -1,7 +1,7 @@
 //! One script that tells whether the instance is well, on the agent's own timer.
 
 use crate::command;
-use crate::script::Script;
+use crate::script::{self, Script};
 use flake_inside::program;
 use flake_sys::reap::Change;
 use flake_sys::signals::{self, SignalSet};
@@ -175,7 +175,7 @@ fn start(liveness: &Liveness) -> Result<Running, Failure> {
         descriptors: vec![(0, nothing), (1, written), (2, error), (script.number, script.text)],
         terminal: None,
     });
-    let running = running.map_err(|error| program::failure(&script.words[0], None, &error))?;
+    let running = running.map_err(|error| script::failure(&script.words, None, &error))?;
     Ok(Running { pid: running.pid, output: Some(output), last: LastLine::default(), is_late: false })
 }
 

@@ -1,6 +1,8 @@
 //! Scripts that come as text: kept in memory, read by their interpreter through a descriptor.
 
+use flake_inside::program;
 use flake_sys::reason::reason;
+use flake_sys::spawn::{SpawnError, Stage};
 use flake_wire::{Failure, FailureKind, Stream};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 use rustix::io::Errno;
@@ -39,6 +41,16 @@ impl Script {
         let text = sealed(text).map_err(|error| failed(&reason(&error)))?;
         Ok(Self { words, number, text })
     }
+}
+
+/// What a failed start of its interpreter means.
+pub(crate) fn failure(words: &[Vec<u8>], cwd: Option<&[u8]>, error: &SpawnError) -> Failure {
+    let interpreter = words.first().map(Vec::as_slice).unwrap_or_default();
+    let mut failure = program::failure(interpreter, cwd, error);
+    if error.stage == Stage::Execute {
+        failure.message.insert_str(0, "the script's interpreter ");
+    }
+    failure
 }
 
 fn failed(why: &str) -> Failure {

@@ -59,6 +59,12 @@ impl Client {
         let _ = self.stream.write_all(&bytes);
     }
 
+    /// Sends bytes that may be no frames, as far as they are taken.
+    pub(crate) fn write_raw(&mut self, bytes: &[u8]) {
+        let _ = self.stream.set_write_timeout(Some(std::time::Duration::from_secs(2)));
+        let _ = self.stream.write_all(bytes);
+    }
+
     /// The next frame; none at the end of the connection.
     pub(crate) fn frame(&mut self) -> Option<Frame<Reply>> {
         loop {
@@ -137,6 +143,11 @@ impl Client {
             }
         }
     }
+}
+
+/// A script's text with framed standard streams.
+pub(crate) fn script(text: &[u8]) -> Exec {
+    Exec { program: Program::Script(text.to_vec()), args: Vec::new(), ..framed("") }
 }
 
 /// A shell command with no streams at all.

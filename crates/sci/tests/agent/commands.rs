@@ -145,7 +145,8 @@ fn fifty_at_once(world: &World) -> Outcome {
 
 fn stops_and_continues(world: &World) -> Outcome {
     let mut client = world.client();
-    client.start(shell("sleep 1000"));
+    // A shell that waits for its child to be executed cannot stop before.
+    client.start(shell("exec sleep 1000"));
     for signal in [20_u8, 19] {
         client.say(&Request::Signal { number: signal, target: SignalTarget::Group });
         assert_eq!(client.next(), Some(Reply::Stopped { signal }));

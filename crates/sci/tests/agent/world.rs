@@ -34,6 +34,7 @@ impl World {
     pub(crate) fn start() -> &'static Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let listener = UnixListener::bind(folder.path().join("socket")).expect("a socket");
+        let log = File::create(folder.path().join("log")).expect("a log");
         let sci = CString::new(env!("CARGO_BIN_EXE_sci")).expect("a path");
         let words = [
             c"unshare",
@@ -55,7 +56,7 @@ impl World {
             umask: None,
             ignored: SignalSet::default(),
             blocked: SignalSet::default(),
-            descriptors: vec![(0, null()), (1, null()), (2, null()), (3, listener.into())],
+            descriptors: vec![(0, null()), (1, null()), (2, log.into()), (3, listener.into())],
             terminal: None,
         });
         let unshare = running.expect("unshare").pid;
@@ -68,6 +69,27 @@ impl World {
         let _ = kill_process(pid, Signal::KILL);
         let _ = waitpid(Some(pid), rustix::process::WaitOptions::empty());
         let _ = std::fs::remove_dir_all(self.folder.path());
+    }
+
+    /// Waits for the agent's own end; its exit status and the last line that it said.
+    pub(crate) fn ended(&self) -> (i32, String) {
+        let pid = Pid::from_raw(self.unshare).expect("a pid");
+        let status = waitpid(Some(pid), rustix::process::WaitOptions::empty()).expect("an end");
+        let log = std::fs::read_to_string(self.path("log")).expect("a log");
+        let status = status.and_then(|(_, status)| status.exit_status()).unwrap_or(-1);
+        (status, log.lines().last().unwrap_or_default().to_owned())
+    }
+
+    /// Sends the agent a signal, as podman does.
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_raw(self.agent()).expect("a pid"), signal).expect("a running agent");
+    }
+
+    /// A line of the agent's `/proc/PID/status`, as a number.
+    pub(crate) fn status(&self, name: &str) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.agent())).expect("its status");
+        let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+        line.and_then(|line| line.split_whitespace().next()?.parse().ok()).expect("a number")
     }
 
     /// The agent's socket.
