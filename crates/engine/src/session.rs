@@ -4,6 +4,7 @@
 mod console;
 mod error;
 mod etiquette;
+mod line;
 mod neighbours;
 mod relay;
 mod request;
@@ -20,7 +21,8 @@ use etiquette::{is_a_death, is_a_stop};
 use flake_link::Link;
 use flake_sys::inherited;
 use flake_sys::signals::{Received, SignalFd, SignalSet};
-use flake_wire::{Closing, Exec, Failure, Frame, Reply, Request, SignalTarget, VERSION};
+use flake_wire::{Closing, Exec, Failure, Frame, Reply, Request, VERSION};
+use line::Line;
 use neighbours::Neighbours;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
@@ -207,8 +209,7 @@ impl Session {
                 let neighbours = &mut self.neighbours;
                 let gone = self.console.as_mut().is_some_and(|console| console.read_keyboard(neighbours));
                 if gone {
-                    self.signal(Signal::HUP.as_raw(), SignalTarget::Group);
-                    self.link.say(&Request::HangUp);
+                    self.hung_up();
                 }
             }
             Source::Master => {
@@ -263,9 +264,9 @@ impl Session {
                     inherited::release(number);
                 }
                 if let Some(console) = &mut self.console
-                    && let Some(master) = self.link.take_passed()
+                    && let Some(first) = self.link.take_passed()
                 {
-                    console.attach(master)?;
+                    console.attach(Line::new(first, self.link.take_passed())?);
                     // It may have changed since the request was made.
                     let window = console.window();
                     self.link.say(&Request::Resize(window));

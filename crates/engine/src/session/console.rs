@@ -2,6 +2,7 @@
 
 use super::Source;
 use super::error::SessionError;
+use super::line::Line;
 use super::neighbours::Neighbours;
 use super::screen::Screen;
 use flake_sys::signals::{SignalFd, is_deadly};
@@ -10,10 +11,8 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::process::{Pid, Signal, getpgrp};
 use rustix::termios::{
-    LocalModes, OptionalActions, SpecialCodeIndex, Termios, isatty, tcgetattr, tcgetpgrp, tcgetwinsize,
-    tcsetattr,
+    LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr,
 };
-use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
@@ -27,7 +26,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(200);
 pub(super) struct Console {
     /// Opened anew, so that non-blocking mode is nobody else's.
     tty: OwnedFd,
-    master: Option<OwnedFd>,
+    line: Option<Line>,
     /// The command's own process group there.
     command: Option<Pid>,
     /// How the terminal was, while it is this process' turn on it.
@@ -36,6 +35,7 @@ pub(super) struct Console {
     typed: Vec<u8>,
     shown: Vec<u8>,
     hung_up: bool,
+    is_shared: bool,
 }
 
 impl Console {
@@ -47,13 +47,14 @@ impl Console {
         let screen = Screen::new(has_whole_screen);
         Ok(Self {
             tty,
-            master: None,
+            line: None,
             command: None,
             before: None,
             screen,
             typed: Vec::new(),
             shown: Vec::new(),
             hung_up: false,
+            is_shared: false,
         })
     }
 
@@ -63,16 +64,23 @@ impl Console {
     }
 
     /// The command runs on the other end of this one.
-    pub(super) fn attach(&mut self, master: OwnedFd) -> Result<(), SessionError> {
-        // The agent's word is not trusted: anything else could block this process.
-        if !isatty(&master) {
-            return Err(SessionError::Terminal(io::Error::other("the agent sent something else")));
-        }
-        rustix::io::ioctl_fionbio(&master, true).map_err(|error| SessionError::Terminal(error.into()))?;
-        self.command = tcgetpgrp(&master).ok();
-        self.master = Some(master);
+    pub(super) fn attach(&mut self, line: Line) {
+        self.command = tcgetpgrp(line.master()).ok();
+        self.is_shared = line.is_shared();
+        self.line = Some(line);
         self.take();
-        Ok(())
+    }
+
+    /// Whether other launchers have the agent's terminal too.
+    pub(super) fn is_shared(&self) -> bool {
+        self.is_shared
+    }
+
+    /// The terminal is gone, and the agent's with it.
+    pub(super) fn hang_up(&mut self) {
+        self.hung_up = true;
+        self.shown.clear();
+        self.line = None;
     }
 
     /// Puts the terminal into raw mode, if it is this process' turn on it.
@@ -88,7 +96,7 @@ impl Console {
         let Some(before) = &self.before else { return };
         let mut raw = before.clone();
         raw.make_raw();
-        if self.screen.keeps_processing(self.master.as_ref()) {
+        if self.screen.keeps_processing(self.line.as_ref().map(Line::master)) {
             raw.output_modes = before.output_modes;
         }
         let _ = tcsetattr(&self.tty, OptionalActions::Now, &raw);
@@ -115,7 +123,7 @@ impl Console {
 
     /// When to look whether the terminal is to be had now.
     pub(super) fn look_again(&self) -> Option<Duration> {
-        (self.before.is_none() && self.master.is_some() && !self.hung_up).then_some(LOOK_AGAIN)
+        (self.before.is_none() && self.line.is_some() && !self.hung_up).then_some(LOOK_AGAIN)
     }
 
     /// What to wait for.
@@ -127,12 +135,12 @@ impl Console {
         if !self.hung_up && !self.shown.is_empty() {
             interest.push((Source::Screen, self.tty.as_fd(), PollFlags::OUT));
         }
-        if let Some(master) = &self.master {
+        if let Some(line) = &self.line {
             let typed = if self.typed.is_empty() { PollFlags::empty() } else { PollFlags::OUT };
             let shown = if self.shown.len() < BUFFER { PollFlags::IN } else { PollFlags::empty() };
             // A hangup is told whether it is asked for or not; with no room it would be told for ever.
             if !shown.is_empty() {
-                interest.push((Source::Master, master.as_fd(), typed | shown));
+                interest.push((Source::Master, line.as_fd(), typed | shown));
             }
         }
         interest
@@ -155,9 +163,7 @@ impl Console {
                 false
             }
             _ => {
-                self.hung_up = true;
-                self.shown.clear();
-                self.master = None;
+                self.hang_up();
                 true
             }
         }
@@ -165,7 +171,7 @@ impl Console {
 
     /// A typed ^C reaches the command through its terminal, and the caller's pipeline from here.
     fn signal_neighbours(&self, typed: &[u8], neighbours: &mut Neighbours) {
-        let Some(master) = &self.master else { return };
+        let Some(master) = self.line.as_ref().map(Line::master) else { return };
         let Ok(termios) = tcgetattr(master) else { return };
         // A shell inside gives the terminal to its own jobs, which are nobody's neighbours here.
         let is_commands_turn = tcgetpgrp(master).ok() == self.command;
@@ -184,17 +190,17 @@ impl Console {
     /// Takes what the command shows; says whether there was something, or may be when there is room.
     pub(super) fn read_master(&mut self) -> bool {
         self.flush();
-        let Some(master) = &self.master else { return false };
+        let Some(line) = &self.line else { return false };
         let room = BUFFER.saturating_sub(self.shown.len());
         if room == 0 {
             return true;
         }
         let mut buffer = vec![0; room];
-        match rustix::io::read(master, &mut buffer) {
+        match line.read(&mut buffer) {
             Ok(length @ 1..) => {
                 if !self.hung_up {
                     let is_processed = self.before.is_none() || self.screen.is_kept();
-                    if self.before.is_some() && self.screen.changed(master) {
+                    if self.before.is_some() && self.screen.changed(line.master()) {
                         self.set_modes();
                     }
                     self.screen.show(&buffer[..length], is_processed, &mut self.shown);
@@ -206,7 +212,7 @@ impl Console {
             Err(rustix::io::Errno::AGAIN) => false,
             // Nobody has the other end open any more.
             Ok(_) | Err(_) => {
-                self.master = None;
+                self.line = None;
                 false
             }
         }
@@ -217,11 +223,11 @@ impl Console {
         if self.look_again().is_some() {
             self.take();
         }
-        if let Some(master) = &self.master {
-            write_some(master, &mut self.typed);
+        if let Some(line) = &self.line {
+            write_some(|bytes| line.write(bytes), &mut self.typed);
         }
         if !self.hung_up {
-            write_some(&self.tty, &mut self.shown);
+            write_some(|bytes| rustix::io::write(&self.tty, bytes), &mut self.shown);
         }
     }
 
@@ -268,9 +274,9 @@ enum Wait {
 }
 
 /// Writes what is taken now.
-fn write_some(to: &OwnedFd, bytes: &mut Vec<u8>) {
+fn write_some(write: impl Fn(&[u8]) -> Result<usize, rustix::io::Errno>, bytes: &mut Vec<u8>) {
     while !bytes.is_empty() {
-        match rustix::io::write(to, bytes) {
+        match write(bytes) {
             Ok(length @ 1..) => {
                 bytes.drain(..length);
             }

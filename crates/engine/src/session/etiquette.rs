@@ -1,5 +1,6 @@
 //! What a shell expects of a job when signals come: before the command runs, while it runs, when it stops.
 
+use super::console::Console;
 use super::error::SessionError;
 use super::{End, Session};
 use flake_sys::inherited;
@@ -31,6 +32,9 @@ impl Session {
                 let window = console.window();
                 self.link.say(&Request::Resize(window));
             }
+        } else if is(Signal::HUP) && self.console.as_ref().is_some_and(Console::is_shared) {
+            // On a shared terminal it is this launcher's matter.
+            self.hung_up();
         } else if self.running {
             // Also one that was ignored at the start: the command may have changed its mind.
             let target = if received.by_kernel { SignalTarget::Group } else { SignalTarget::Process };
@@ -64,6 +68,15 @@ impl Session {
     pub(super) fn signal(&mut self, number: i32, target: SignalTarget) {
         let number = u8::try_from(number).unwrap_or_default();
         self.link.say(&Request::Signal { number, target });
+    }
+
+    /// The caller's terminal is gone. What that means on a shared one, the agent knows.
+    pub(super) fn hung_up(&mut self) {
+        match self.console.as_mut().filter(|console| console.is_shared()) {
+            Some(console) => console.hang_up(),
+            None => self.signal(Signal::HUP.as_raw(), SignalTarget::Group),
+        }
+        self.link.say(&Request::HangUp);
     }
 
     /// The command was stopped: so is this process, as the shell expects, until it is continued.
