@@ -97,7 +97,9 @@ fn absolute(path: &OsStr, caller: &Caller) -> PathBuf {
 /// Whose the files are inside, where that is not the user that podman made the container for.
 fn owner(kept: &Kept, session: &Session) -> Result<Option<Owner>, Failure> {
     let registry = Registry::of(&session.caller)?;
-    let Ok(found) = registry.find(&kept.flake.parse()?, None) else { return Ok(None) };
+    // Of a flake that is gone nobody knows.
+    let found = kept.flake.parse().ok().and_then(|name| registry.find(&name, None).ok());
+    let Some(found) = found else { return Ok(None) };
     if !found.loaded.flake.as_caller {
         return Ok(None);
     }
