@@ -6,7 +6,7 @@ use crate::framed::Framed;
 use crate::image::Image;
 use crate::ports;
 use flake_sys::reap::Change;
-use flake_wire::{Exec, Failure, Frame, Liveness, Reply, Request, VERSION, WATCHED_MAX, understands};
+use flake_wire::{Exec, Failure, Frame, Liveness, Reply, Request, VERSION, understands};
 use rustix::process::{PidfdFlags, getpid, pidfd_open};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -116,7 +116,7 @@ impl Connection {
                 Err(failure) => self.fail(failure),
             },
             (Work::Idle, Request::Join(exec)) => self.work = Work::Joining(exec),
-            (Work::Idle, Request::Watch(list)) if list.len() <= WATCHED_MAX => {
+            (Work::Idle, Request::Watch(list)) => {
                 self.link.say(&Reply::Done);
                 self.work = Work::Watching(list);
             }

@@ -1,5 +1,7 @@
 //! A command: what is run, with what around it, and how it ended.
 
+use crate::limits::WORDS_MAX;
+use crate::lists::bounded;
 use serde::{Deserialize, Serialize};
 
 /// A command to run. Words are bytes: no encoding is assumed.
@@ -8,8 +10,10 @@ pub struct Exec {
     /// What is run.
     pub program: Program,
     /// The words after the program's own.
+    #[serde(deserialize_with = "bounded::<_, _, WORDS_MAX>")]
     pub args: Vec<Vec<u8>>,
     /// Set on top of the agent's own environment, which is the image's.
+    #[serde(deserialize_with = "bounded::<_, _, WORDS_MAX>")]
     pub env: Vec<(Vec<u8>, Vec<u8>)>,
     /// The working directory; absent: the agent's own, which is the image's.
     pub cwd: Option<Vec<u8>>,

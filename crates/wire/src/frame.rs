@@ -1,7 +1,8 @@
 //! The messages of either side.
 
 use crate::exec::{Closing, Exec, Failure, Window};
-use crate::limits::{REPLY_MAX, REQUEST_MAX};
+use crate::limits::{REPLY_MAX, REQUEST_MAX, WATCHED_MAX};
+use crate::lists::bounded;
 use crate::watch::Liveness;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -80,9 +81,9 @@ pub enum Request {
     /// [`Source::Terminal`](crate::Source::Terminal), nothing is passed. Answered by [`Reply::Started`]; whatever
     /// the command becomes, [`Reply::Stopped`] and [`Reply::Exit`] go to all who joined. It ends with the last.
     Join(Box<Exec>),
-    /// From now on run these on the agent's own timer, in place of what was watched before. Answered by
+    /// From now on run these, at most [`WATCHED_MAX`], on the agent's own timer, in place of what was watched before. Answered by
     /// [`Reply::Done`].
-    Watch(Vec<Liveness>),
+    Watch(#[serde(deserialize_with = "bounded::<_, _, WATCHED_MAX>")] Vec<Liveness>),
 }
 
 /// Who gets a signal.

@@ -3,7 +3,8 @@
 
 use crate::exec::{Modes, Stream, Window};
 use crate::frame::Message;
-use crate::limits::{REPLY_MAX, REQUEST_MAX};
+use crate::limits::{REPLY_MAX, REQUEST_MAX, WORDS_MAX};
+use crate::lists::bounded;
 use serde::{Deserialize, Serialize};
 
 /// A call's surroundings, which sudo does not hand on. The passed streams' descriptors come beside it,
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Handoff {
     /// The caller's environment; the flake's list decides what of it counts.
+    #[serde(deserialize_with = "bounded::<_, _, WORDS_MAX>")]
     pub env: Vec<(Vec<u8>, Vec<u8>)>,
     /// Whether a descriptor of the working directory comes beside.
     pub has_cwd: bool,

@@ -36,6 +36,7 @@ mod exec;
 mod frame;
 mod handoff;
 mod limits;
+mod lists;
 mod watch;
 
 pub use codec::{Decoder, WireError, encode, encode_data};
@@ -45,7 +46,7 @@ pub use exec::{
 };
 pub use frame::{Frame, Message, Port, PortProtocol, Reply, Request, SignalTarget};
 pub use handoff::{Handed, Handoff};
-pub use limits::{DATA_MAX, FDS_MAX, NOTE_MAX, REPLY_MAX, REQUEST_MAX, WATCHED_MAX, WINDOW};
+pub use limits::{DATA_MAX, FDS_MAX, NOTE_MAX, REPLY_MAX, REQUEST_MAX, WATCHED_MAX, WINDOW, WORDS_MAX};
 pub use watch::{Action, ENDED_TO_BE_REMOVED, ENDED_TO_RESTART, Liveness};
 
 /// The version of the protocol that this crate speaks; the one before it is accepted too.

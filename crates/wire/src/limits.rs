@@ -16,6 +16,9 @@ pub const WINDOW: u32 = 256 << 10;
 /// The most file descriptors passed with one frame; Linux itself takes 253.
 pub const FDS_MAX: usize = 64;
 
+/// The most words, and the most variables, of one command: more than Linux takes with any stack limit.
+pub const WORDS_MAX: usize = 1 << 20;
+
 /// The longest text of a note, in bytes.
 pub const NOTE_MAX: usize = 1 << 10;
 

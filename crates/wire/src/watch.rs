@@ -1,6 +1,8 @@
 //! What the agent watches by itself while it lives, and what comes of it.
 
 use crate::exec::Ids;
+use crate::limits::WORDS_MAX;
+use crate::lists::bounded;
 use serde::{Deserialize, Serialize};
 
 /// The agent's exit status when a watched script ended the container and the next call is to start it again. The
@@ -20,6 +22,7 @@ pub struct Liveness {
     #[serde(with = "serde_bytes")]
     pub script: Vec<u8>,
     /// Set on top of the agent's own environment.
+    #[serde(deserialize_with = "bounded::<_, _, WORDS_MAX>")]
     pub env: Vec<(Vec<u8>, Vec<u8>)>,
     /// The user; absent: the agent's own.
     pub user: Option<Ids>,
