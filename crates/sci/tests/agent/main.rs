@@ -1,4 +1,5 @@
 //! The agent as the launcher's side meets it: real processes in a pid namespace, every frame of the protocol.
+//! With `FLAKE_STAGE` it is the agent that was staged there, as it is shipped.
 
 mod attach;
 mod client;

@@ -8,7 +8,7 @@ use std::ffi::CString;
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -35,7 +35,7 @@ impl World {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let listener = UnixListener::bind(folder.path().join("socket")).expect("a socket");
         let log = File::create(folder.path().join("log")).expect("a log");
-        let sci = CString::new(env!("CARGO_BIN_EXE_sci")).expect("a path");
+        let sci = CString::new(program().into_os_string().into_vec()).expect("a path");
         let words = [
             c"unshare",
             c"--pid",
@@ -120,6 +120,16 @@ impl World {
         let children = std::fs::read_to_string(children).expect("children");
         children.split_whitespace().next().expect("a child").parse().expect("a number")
     }
+}
+
+/// The agent as it is shipped, where it was staged.
+pub(crate) fn staged() -> Option<PathBuf> {
+    let stage = std::env::var_os("FLAKE_STAGE")?;
+    Some(Path::new(&stage).join("libexec/flake-pilot/sci"))
+}
+
+fn program() -> PathBuf {
+    staged().unwrap_or_else(|| env!("CARGO_BIN_EXE_sci").into())
 }
 
 fn null() -> OwnedFd {
