@@ -8,6 +8,7 @@ mod crowd;
 mod ends;
 mod files;
 mod framed;
+mod launcher;
 mod manners;
 mod scripts;
 mod terminal;
@@ -23,10 +24,12 @@ type Outcome = Result<(), Box<dyn std::error::Error>>;
 
 #[expect(clippy::print_stdout, reason = "a test says why it is skipped")]
 fn main() -> ExitCode {
-    if let Some(path) =
-        std::env::args().nth(1).and_then(|word| word.strip_prefix("--knock=").map(String::from))
-    {
-        return world::knock(&path);
+    let word = std::env::args().nth(1).unwrap_or_default();
+    if let Some(path) = word.strip_prefix("--knock=") {
+        return world::knock(path);
+    }
+    if let Some(path) = word.strip_prefix("--attach=") {
+        return launcher::attach(path);
     }
     let arguments = Arguments::from_args();
     if let Some(reason) = world::missing() {
@@ -50,6 +53,7 @@ fn main() -> ExitCode {
     // Each of these has an agent of its own.
     for (suite, cases) in [
         ("attach", attach::CASES),
+        ("launcher", launcher::CASES),
         ("watching", watching::CASES),
         ("crowd", crowd::CASES),
         ("ends", ends::CASES),
