@@ -26,14 +26,13 @@ fn podman_part(flake: &Flake) -> Option<&'static str> {
         ShareWhat::Reserved(word) => Some(word),
         _ => None,
     });
-    if flake.lifetime.is_mutable() || flake.instance.is_some() {
-        Some("kept instances (mutable, resume, attach, instance)")
-    } else if composed {
+    let is_kept = flake.lifetime.is_mutable();
+    if composed {
         Some("composition (base_container, layers, include, hostsystem, check_host_dependencies)")
-    } else if !flake.provision.is_empty() {
-        Some("provisioning scripts (provision)")
-    } else if !flake.probes.is_empty() {
-        Some("probes (probes)")
+    } else if !flake.provision.is_empty() && !is_kept {
+        Some("provisioning scripts (provision) in an immutable flake")
+    } else if !flake.probes.is_empty() && !is_kept {
+        Some("probes (probes) in an immutable flake")
     } else {
         reserved.map(desktop_part)
     }

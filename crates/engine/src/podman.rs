@@ -2,10 +2,12 @@
 
 mod absent;
 mod import;
+mod kept;
 mod options;
 mod words;
 
-pub use words::created;
+pub use kept::{Entered, Keeper};
+pub use words::{becomes, created};
 
 use crate::start::{Engine, EngineError, Started, Starter, failed, system};
 use flake_core::launch::Launch;
@@ -17,6 +19,7 @@ use rustix::fs::{Mode, OFlags, open};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::pipe::{PipeFlags, pipe_with};
 use std::ffi::{CString, OsString};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use std::process::ExitStatus;
@@ -51,34 +54,11 @@ impl Podman {
 
 impl Engine for Podman {
     fn start(&self, launch: &Launch) -> Result<Started, EngineError> {
-        if !self.agent.is_file() {
-            return Err(EngineError::NoAgent(self.agent.display().to_string()));
-        }
         let words = words::run(launch, &self.agent, self.is_root)?;
         let (ours, agents) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)
             .map_err(system("cannot make a socket pair"))?;
-        let (said, error) = pipe_with(PipeFlags::CLOEXEC).map_err(system("cannot make a pipe"))?;
-        let null = || {
-            open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())
-                .map_err(system("cannot open /dev/null"))
-        };
-        let command = Command {
-            candidates: strings([self.tool.program().path().into()])?,
-            argv: strings(words)?,
-            env: strings(self.environment())?,
-            // Options may name relative paths; a removed directory would fail podman.
-            cwd: std::env::current_dir().is_err().then(|| c"/".to_owned()),
-            ids: None,
-            umask: Some(0o022),
-            ignored: SignalSet::default(),
-            blocked: SignalSet::default(),
-            descriptors: vec![(0, null()?), (1, null()?), (2, error), (HANDED_OVER, agents)],
-            terminal: None,
-        };
-        let running = spawn::spawn(command)
-            .map_err(|error| EngineError::System { what: "cannot run podman", source: error.source })?;
-        let starter = Starter::child(running.pid, said).map_err(system("cannot watch podman"))?;
-        Ok(Started { socket: ours, starter, becomes: words::becomes(launch) })
+        let starter = self.spawn(words, agents)?;
+        Ok(Started { socket: ours, starter: Some(starter), becomes: words::becomes(launch) })
     }
 
     fn explain(&self, launch: &Launch, status: ExitStatus, said: &[u8]) -> EngineError {
@@ -101,6 +81,34 @@ impl Engine for Podman {
 }
 
 impl Podman {
+    /// Starts podman with these words, its own name first, and a descriptor that it hands on to the agent.
+    fn spawn(&self, words: Vec<OsString>, handed_over: OwnedFd) -> Result<Starter, EngineError> {
+        if !self.agent.is_file() {
+            return Err(EngineError::NoAgent(self.agent.display().to_string()));
+        }
+        let (said, error) = pipe_with(PipeFlags::CLOEXEC).map_err(system("cannot make a pipe"))?;
+        let null = || {
+            open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())
+                .map_err(system("cannot open /dev/null"))
+        };
+        let command = Command {
+            candidates: strings([self.tool.program().path().into()])?,
+            argv: strings(words)?,
+            env: strings(self.environment())?,
+            // Options may name relative paths; a removed directory would fail podman.
+            cwd: std::env::current_dir().is_err().then(|| c"/".to_owned()),
+            ids: None,
+            umask: Some(0o022),
+            ignored: SignalSet::default(),
+            blocked: SignalSet::default(),
+            descriptors: vec![(0, null()?), (1, null()?), (2, error), (HANDED_OVER, handed_over)],
+            terminal: None,
+        };
+        let running = spawn::spawn(command)
+            .map_err(|error| EngineError::System { what: "cannot run podman", source: error.source })?;
+        Starter::child(running.pid, said).map_err(system("cannot watch podman"))
+    }
+
     /// Podman's environment, and the word that there is a descriptor to hand on.
     fn environment(&self) -> Vec<OsString> {
         let mut variables = self.tool.variables();

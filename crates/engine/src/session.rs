@@ -21,7 +21,7 @@ use etiquette::{is_a_death, is_a_stop};
 use flake_link::Link;
 use flake_sys::inherited;
 use flake_sys::signals::{Received, SignalFd, SignalSet};
-use flake_wire::{Closing, Exec, Failure, Frame, Reply, Request, VERSION};
+use flake_wire::{Closing, Failure, Frame, Reply, Request, VERSION};
 use line::Line;
 use neighbours::Neighbours;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -31,6 +31,8 @@ use std::time::{Duration, Instant};
 
 /// How long the agent may take to answer once its environment is up.
 const HELLO_WITHIN: Duration = Duration::from_secs(30);
+/// The same for one that was up before.
+const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 
 /// How a session ended.
 #[derive(Debug)]
@@ -79,6 +81,10 @@ pub struct Session {
     early: Vec<Received>,
     /// Descriptors of this process that the command has now.
     handed_on: Vec<u16>,
+    /// What the agent has to say to a person.
+    notes: fn(&str),
+    /// For another try, as long as the command does not run.
+    spare: Option<Streams>,
 }
 
 impl Session {
@@ -91,20 +97,56 @@ impl Session {
             .map_err(SessionError::Signals)
     }
 
-    /// Opens a session and asks for the command.
+    /// Opens a session and asks for the command: [`Request::Exec`] or [`Request::Join`].
     ///
     /// # Errors
     /// [`SessionError`].
     pub fn open(
         signals: SignalFd,
         started: Started,
-        exec: Exec,
+        request: &Request,
         streams: Streams,
     ) -> Result<Self, SessionError> {
         let mut session = Self::join(signals, started, &streams)?;
         session.link.say(&Request::Hello { version: VERSION });
-        session.link.ask(&Request::Exec(Box::new(exec)), streams.descriptors)?;
+        session.link.ask(request, streams.descriptors)?;
         Ok(session)
+    }
+
+    /// Has what the agent says to a person given to `notes`.
+    #[must_use]
+    pub fn with_notes(mut self, notes: fn(&str)) -> Self {
+        self.notes = notes;
+        self
+    }
+
+    /// Whether the agent says anything within a time: whoever listens in its place may be dead.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn is_answered(&mut self, within: Duration) -> Result<bool, SessionError> {
+        self.link.flush();
+        let limit = Timespec::try_from(within).ok();
+        let mut polled = [PollFd::new(&self.link, PollFlags::IN)];
+        match poll(&mut polled, limit.as_ref()) {
+            Ok(ready) => Ok(ready > 0),
+            // A signal: it is seen to when the session runs.
+            Err(rustix::io::Errno::INTR) => Ok(true),
+            Err(error) => Err(SessionError::Wait(error.into())),
+        }
+    }
+
+    /// Keeps the streams for another try. They go when the command runs: then nobody else is to have them.
+    #[must_use]
+    pub fn with_spare(mut self, streams: Streams) -> Self {
+        self.spare = Some(streams);
+        self
+    }
+
+    /// The streams for another try, unless the command has run.
+    #[must_use]
+    pub fn into_spare(self) -> Option<Streams> {
+        self.spare
     }
 
     /// Joins a session in which somebody else has asked for the command.
@@ -116,15 +158,18 @@ impl Session {
         Ok(Self {
             signals,
             link: Link::new(started.socket).map_err(SessionError::Connection)?,
-            starter: Some(started.starter),
+            // What is up already answers soon.
+            hello_by: started.starter.is_none().then(|| Instant::now() + ANSWER_WITHIN),
+            starter: started.starter,
             agent: None,
             console: streams.window.is_some().then(|| Console::open(has_whole_screen)).transpose()?,
             neighbours: Neighbours::default(),
-            hello_by: None,
             greeted: false,
             running: false,
             early: Vec::new(),
             handed_on: streams.passed().collect(),
+            notes: |_| {},
+            spare: None,
         })
     }
 
@@ -147,7 +192,7 @@ impl Session {
                 console.flush();
             }
             if self.hello_by.is_some_and(|limit| Instant::now() > limit) {
-                return Err(SessionError::NoAnswer(HELLO_WITHIN));
+                return Err(SessionError::NoAnswer);
             }
             for source in self.wait()? {
                 if let Some(end) = self.serve(source)? {
@@ -259,6 +304,7 @@ impl Session {
             }
             Reply::Started { .. } => {
                 self.running = true;
+                self.spare = None;
                 // From here on only the command has them, so that closing one is seen at its other end.
                 for number in self.handed_on.drain(..) {
                     inherited::release(number);
@@ -281,6 +327,7 @@ impl Session {
                 return Ok(Some(End::Killed(i32::from(signal))));
             }
             Reply::Exit(Closing::Killed(_)) => return Ok(Some(End::Lost)),
+            Reply::Note { text } => (self.notes)(&text),
             Reply::Failed(failure) => return Ok(Some(End::Failed(failure))),
             _ => {}
         }

@@ -27,8 +27,8 @@ pub trait Engine {
 pub struct Started {
     /// The connection to the agent, which may not run yet.
     pub socket: OwnedFd,
-    /// The program that brings it up.
-    pub starter: Starter,
+    /// The program that brings it up; none where it is up already.
+    pub starter: Option<Starter>,
     /// Whether the agent is to become the caller: it was started with the right to.
     pub becomes: bool,
 }
@@ -76,6 +76,36 @@ pub enum EngineError {
     /// The agent's program is not where it was installed.
     #[error("the agent {0} is missing; install flake-pilot again")]
     NoAgent(String),
+    /// A kept instance runs, is in use, and cannot be connected to.
+    #[error("{0} runs, and its socket is gone; when what runs in it is done, try: flake-ctl stop {0}")]
+    OutOfReach(String),
+    /// A kept instance is gone though it was there a moment ago.
+    #[error("the instance was ended or removed meanwhile")]
+    Vanished,
+    /// The agent of an instance that was just started is silent.
+    #[error("the agent inside does not answer")]
+    Silent,
+    /// The agent speaks another version.
+    #[error("the agent inside is of release {0}, which this launcher does not understand")]
+    OtherRelease(String),
+    /// The working directory cannot be shared.
+    #[error(transparent)]
+    Graft(#[from] flake_sys::graft::GraftError),
+    /// What is noted about instances cannot be read or written.
+    #[error(transparent)]
+    Notes(#[from] flake_core::instance::NotesError),
+    /// No room for one more instance.
+    #[error(transparent)]
+    Quota(#[from] flake_core::quota::QuotaError),
+    /// A script of the flake failed.
+    #[error(transparent)]
+    Provision(#[from] flake_core::provision::ProvisionError),
+    /// The instance does not become ready.
+    #[error(transparent)]
+    Probe(#[from] flake_core::probe::ProbeError),
+    /// The instance does not do what it is asked.
+    #[error(transparent)]
+    Guest(#[from] flake_core::guest::GuestError),
     /// The engine's program failed.
     #[error("{said}")]
     Failed {

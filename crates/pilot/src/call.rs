@@ -2,7 +2,7 @@
 
 use crate::elevate::{ask, lend};
 use crate::ending::{Ending, Refusal};
-use crate::{direct, install, report, run};
+use crate::{direct, install, kept, report, run};
 use flake_core::caller::Caller;
 use flake_core::gap;
 use flake_core::launch::{self, ResolveError, Rights};
@@ -38,6 +38,9 @@ pub(crate) fn run(words: &[OsString]) -> Result<Ending, Refusal> {
             return Err(Refusal::Other(why.to_owned()));
         }
         return ask::run_elevated(words, &registration, &caller);
+    }
+    if flake.lifetime.is_mutable() {
+        return kept::run(words, &registration, &registry, &caller);
     }
     let own = Words::divide(words[1..].iter().cloned());
     let is_told = own.has(LauncherOption::Progress);

@@ -44,6 +44,12 @@ pub(crate) enum Refusal {
     /// The registration cannot be launched.
     #[error(transparent)]
     Resolve(#[from] flake_core::launch::ResolveError),
+    /// The words of the call mean nothing.
+    #[error(transparent)]
+    Request(#[from] flake_core::instance::RequestError),
+    /// The call means no instance.
+    #[error(transparent)]
+    Choice(#[from] flake_core::instance::ChoiceError),
     /// The engine failed.
     #[error(transparent)]
     Engine(#[from] flake_engine::EngineError),

@@ -6,6 +6,7 @@ mod direct;
 mod elevate;
 mod ending;
 mod install;
+mod kept;
 mod relaying;
 mod report;
 mod run;

@@ -11,6 +11,7 @@ use flake_engine::{Engine, EngineError, Outcome};
 use flake_sys::reason::reason;
 use flake_sys::signals;
 use flake_tools::podman::Podman as Tool;
+use flake_wire::Request;
 use rustix::process::Signal;
 use std::path::Path;
 use std::process::ExitStatus;
@@ -73,8 +74,9 @@ fn session(engine: &Podman, launch: &Launch) -> Result<Ending, Refusal> {
     let mut streams = Streams::gather(&launch.args, files)?;
     let started = engine.start(launch)?;
     let request = exec(launch, started.becomes, &streams, &Surroundings::inherited());
+    let request = Request::Exec(Box::new(request));
     let relays = streams.start_relays().map_err(copying)?;
-    let end = Session::open(signals, started, request, streams)?.run()?;
+    let end = Session::open(signals, started, &request, streams)?.run()?;
     conclude(end, relays, |status, said| engine.explain(launch, status, &said).into())
 }
 

@@ -2,6 +2,7 @@
 
 use super::options;
 use crate::start::EngineError;
+use flake_core::instance::{self, Instance};
 use flake_core::launch::{Identity, Launch, Zone, label};
 use flake_core::share::Bind;
 use flake_schema::{Network, Target};
@@ -12,6 +13,50 @@ use std::path::Path;
 /// What every container of a launch is made with. Variables travel with the command; podman's own copy would only
 /// be another source of them.
 const COMMON: [&str; 3] = ["--pull=never", "--log-driver=none", "--http-proxy=false"];
+/// The same for what is kept: its log has what the agent and the scripts of the flake say.
+const LOGGED: [&str; 4] =
+    ["--pull=never", "--log-driver=k8s-file", "--log-opt=max-size=1mb", "--http-proxy=false"];
+
+/// The words of `podman run` for an instance that outlives its calls, the agent's command line with them.
+pub(super) fn keep(
+    launch: &Launch,
+    (instance, made_of): (&Instance, &str),
+    agent: &Path,
+    is_root: bool,
+) -> Result<Vec<OsString>, EngineError> {
+    let mut words: Vec<OsString> =
+        ["podman", "run", "--detach", "--init", "--init-path"].map(OsString::from).to_vec();
+    words.push(agent.into());
+    words.push(format!("--name={}", instance.container_name()).into());
+    words.extend(LOGGED.map(OsString::from));
+    for (label, value) in [
+        (label::NAME, launch.name.as_str().to_owned()),
+        (label::USER, launch.uid.to_string()),
+        (label::CONFIG, launch.file.display().to_string()),
+        (instance::label::GROUP, instance.group.clone()),
+        (instance::label::INSTANCE, instance.label().to_owned()),
+        (instance::label::MADE_OF, made_of.to_owned()),
+    ] {
+        words.push(format!("--label={label}={value}").into());
+    }
+    words.extend(kept(launch, is_root)?);
+    words.push(flake_wire::ENTRYPOINT_ENDS.into());
+    Ok(words)
+}
+
+/// What decides how an instance is made, the image last.
+pub(super) fn kept(launch: &Launch, is_root: bool) -> Result<Vec<OsString>, EngineError> {
+    let binds = launch.binds.iter().map(|bind| format!("--mount={}", mount(bind)).into());
+    // The home is to live as long as the instance.
+    inside(launch, is_root, Home::Volume, binds)
+}
+
+/// What becomes of an empty home directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Home {
+    Memory,
+    Volume,
+}
 
 /// Everything from `podman run` to the image and what follows it.
 pub(super) fn run(launch: &Launch, agent: &Path, is_root: bool) -> Result<Vec<OsString>, EngineError> {
@@ -27,7 +72,7 @@ pub(super) fn run(launch: &Launch, agent: &Path, is_root: bool) -> Result<Vec<Os
         words.push(format!("--label={label}={value}").into());
     }
     let binds = launch.binds.iter().map(|bind| format!("--mount={}", mount(bind)).into());
-    words.extend(inside(launch, is_root, binds)?);
+    words.extend(inside(launch, is_root, Home::Memory, binds)?);
     // Without words of its own a call runs the image's command; else they follow the entrypoint.
     if launch.target != Target::Entrypoint || !launch.args.is_empty() {
         words.push(flake_wire::ENTRYPOINT_ENDS.into());
@@ -45,7 +90,7 @@ pub fn created(launch: &Launch, is_root: bool) -> Result<Vec<OsString>, EngineEr
     let mut words = vec![OsString::from("create")];
     words.extend(COMMON.map(OsString::from));
     words.push(format!("--label={SCRATCH_LABEL}").into());
-    words.extend(inside(launch, is_root, std::iter::empty())?);
+    words.extend(inside(launch, is_root, Home::Memory, std::iter::empty())?);
     words.push(flake_wire::ENTRYPOINT_ENDS.into());
     Ok(words)
 }
@@ -54,6 +99,7 @@ pub fn created(launch: &Launch, is_root: bool) -> Result<Vec<OsString>, EngineEr
 fn inside(
     launch: &Launch,
     is_root: bool,
+    home: Home,
     binds: impl Iterator<Item = OsString>,
 ) -> Result<Vec<OsString>, EngineError> {
     let mut words = Vec::new();
@@ -62,7 +108,8 @@ fn inside(
     }
     words.extend(binds);
     if let Some(identity) = &launch.identity {
-        words.extend(identity_words(identity, becomes(launch), is_root).into_iter().map(OsString::from));
+        words
+            .extend(identity_words(identity, becomes(launch), is_root, home).into_iter().map(OsString::from));
     }
     words.extend(options::usable(launch)?.into_iter().map(OsString::from));
     words.push((&launch.image).into());
@@ -105,7 +152,8 @@ const RESTRICTING: [&str; 10] = [
 
 /// Whether the agent is started as the container's root and becomes the caller itself. Podman can only add the
 /// caller to an image's users, which fails where the image has that number under another name.
-pub(super) fn becomes(launch: &Launch) -> bool {
+#[must_use]
+pub fn becomes(launch: &Launch) -> bool {
     let restricts = |option: &String| {
         let name = option.split('=').next().unwrap_or(option);
         let is_short = option.starts_with('-') && !option.starts_with("--");
@@ -116,13 +164,16 @@ pub(super) fn becomes(launch: &Launch) -> bool {
         && !launch.options.iter().any(restricts)
 }
 
-fn identity_words(identity: &Identity, becomes: bool, is_root: bool) -> Vec<String> {
+fn identity_words(identity: &Identity, becomes: bool, is_root: bool, home: Home) -> Vec<String> {
     let Identity { uid, gid, .. } = identity;
     let mut words = Vec::new();
     if *uid != 0 && !is_root {
         words.push("--userns=keep-id".to_owned());
     }
-    let mut home_options = "tmpfs-mode=0700,nodev,nosuid,exec".to_owned();
+    let mut home_options = match home {
+        Home::Memory => "type=tmpfs,tmpfs-mode=0700,nodev,nosuid,exec".to_owned(),
+        Home::Volume => "type=volume".to_owned(),
+    };
     if becomes {
         words.push("--user=0:0".to_owned());
     } else {
@@ -135,7 +186,7 @@ fn identity_words(identity: &Identity, becomes: bool, is_root: bool) -> Vec<Stri
     }
     if identity.empty_home {
         let home = quoted("dst", &identity.home.display().to_string());
-        words.push(format!("--mount=type=tmpfs,{home},{home_options}"));
+        words.push(format!("--mount={home_options},{home}"));
     }
     match &identity.zone {
         Some(Zone::Local) => words.push("--tz=local".to_owned()),

@@ -2,11 +2,14 @@
 
 use super::Streams;
 use flake_core::launch::{Identity, Launch};
+use flake_core::share::Bind;
 use flake_schema::Target;
 use flake_sys::inherited;
 use flake_sys::signals::SignalSet;
 use flake_wire::{Account, Exec, Ids, Modes, Program, Window};
+use rustix::fs::stat;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
 
 /// What of the caller goes with the command besides its streams.
 #[derive(Debug, Clone)]
@@ -41,7 +44,7 @@ pub fn exec(launch: &Launch, becomes: bool, streams: &Streams, surroundings: &Su
             .map(|(name, value)| (name.clone().into_vec(), value.clone().into_vec()))
             .collect(),
         cwd: launch.workdir.as_ref().map(|path| path.as_os_str().as_bytes().to_vec()),
-        cwd_is: None,
+        cwd_is: launch.passing.as_ref().and_then(identity_of),
         user: identity.map(ids),
         account: identity.map(account),
         umask: Some(launch.umask),
@@ -51,6 +54,12 @@ pub fn exec(launch: &Launch, becomes: bool, streams: &Streams, surroundings: &Su
         terminal: streams.window,
         modes: streams.modes.clone(),
     }
+}
+
+/// The device and inode of a shared folder.
+fn identity_of(folder: &Bind) -> Option<(u64, u64)> {
+    let stat = stat(folder.source.as_deref().unwrap_or(Path::new("."))).ok()?;
+    Some((stat.st_dev, stat.st_ino))
 }
 
 /// The ids that an identity has inside.

@@ -62,6 +62,20 @@ pub enum Files {
 }
 
 impl Streams {
+    /// The same once more, for another try; what is copied between files and pipes stays with the first.
+    ///
+    /// # Errors
+    /// No descriptor is left.
+    pub fn again(&self) -> io::Result<Self> {
+        Ok(Self {
+            table: self.table.clone(),
+            descriptors: self.descriptors.iter().map(OwnedFd::try_clone).collect::<Result<_, _>>()?,
+            window: self.window,
+            modes: self.modes.clone(),
+            relays: Vec::new(),
+        })
+    }
+
     /// This process' descriptors 0 to 2, and those that the words name as `/dev/fd/N`.
     ///
     /// # Errors
@@ -175,7 +189,7 @@ impl Streams {
 }
 
 /// Copies under way.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Relays(Vec<Running>);
 
 impl Relays {

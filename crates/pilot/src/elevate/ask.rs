@@ -112,7 +112,10 @@ fn ask(
     let connection =
         connection.ok_or_else(|| Refusal::Other("the privileged launcher sent no session".to_owned()))?;
     let starter = starter(socket, receiver).map_err(broken)?;
-    Ok(Asked::Session { started: Started { socket: connection, starter, becomes: false }, warning })
+    Ok(Asked::Session {
+        started: Started { socket: connection, starter: Some(starter), becomes: false },
+        warning,
+    })
 }
 
 /// What came first.

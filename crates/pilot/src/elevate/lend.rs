@@ -104,6 +104,7 @@ fn lend(name: &OsStr, uid: u32, words: &[OsString], socket: &UnixStream) -> Resu
     } else {
         drop(connection);
     }
+    let Some(starter) = starter else { return asked };
     match starter
         .finish()
         .map_err(|error| refuse(&format!("cannot wait for the engine: {}", reason(&error))))?

@@ -1,0 +1,128 @@
+//! Running the application in a kept instance.
+
+use super::interruptible;
+use crate::ending::{Ending, Refusal};
+use crate::report;
+use crate::run::{conclude, copying};
+use flake_core::words::LauncherOption;
+use flake_engine::Started;
+use flake_engine::podman::{Entered, Keeper, becomes};
+use flake_engine::session::{End, Files, Session, Streams, Surroundings, exec};
+use flake_schema::Lifetime;
+use flake_sys::reason::reason;
+use flake_sys::signals;
+use flake_wire::{FailureKind, Request};
+use rustix::process::Signal;
+use std::time::Duration;
+
+/// How long an agent may be silent before podman is asked whether it is there at all.
+const LOOK_AFTER: Duration = Duration::from_secs(1);
+/// How often an instance that goes away before the command runs is brought up again.
+const TRIES: usize = 3;
+
+/// Runs the application to its end.
+pub(super) fn run(keeper: &Keeper<'_>, options: &[LauncherOption]) -> Result<Ending, Refusal> {
+    let launch = keeper.launch;
+    let files = if launch.as_root { Files::Relayed } else { Files::Passed };
+    let mut streams = Streams::gather(&launch.args, files)?;
+    let is_attached = keeper.flake.lifetime == Lifetime::Attach;
+    if is_attached && streams.window.is_none() {
+        return Err(Refusal::Other(
+            "joins a terminal that is shared, so it has to be called on one; see: man script".to_owned(),
+        ));
+    }
+    let mut relays = None;
+    let mut tried = Tried { silent: None, is_shared: false, number: 0 };
+    let ending = loop {
+        let entered = match keeper.enter().filter(|entered| Some(&entered.made) != tried.silent.as_ref()) {
+            Some(entered) => entered,
+            None => match interruptible(|| Ok(keeper.bring_up(tried.silent.as_ref())?))? {
+                Ok(entered) => entered,
+                Err(ending) => return Ok(ending),
+            },
+        };
+        if tried.number == 0 && keeper.is_outdated(&entered.made)? {
+            let name = &launch.name;
+            (keeper.notice)(&format!(
+                "image or flake have changed since this instance was made; to make it anew: {name} flake update"
+            ));
+        }
+        if !tried.is_shared && is_shared_beforehand(keeper, files) {
+            tried.is_shared = true;
+            keeper.share()?;
+        }
+        let Entered { socket, made, in_use } = entered;
+        let signals = Session::signals()?;
+        let request = Box::new(exec(launch, becomes(launch), &streams, &Surroundings::inherited()));
+        let request = if is_attached { Request::Join(request) } else { Request::Exec(request) };
+        let started = Started { socket, starter: None, becomes: false };
+        if relays.is_none() {
+            relays = Some(streams.start_relays().map_err(copying)?);
+        }
+        let again = streams.again().map_err(copying)?;
+        let session = Session::open(signals, started, &request, again)?;
+        let mut session = session.with_notes(note).with_spare(streams);
+        let is_there = session.is_answered(LOOK_AFTER)? || keeper.is_running()?;
+        let end = if is_there { session.run()? } else { End::Lost };
+        streams = match (session.into_spare(), &end) {
+            (Some(streams), End::Failed(failure))
+                if failure.kind == FailureKind::NotShared && !tried.is_shared =>
+            {
+                tried.is_shared = true;
+                drop(in_use);
+                signals_back()?;
+                keeper.share()?;
+                streams
+            }
+            (Some(streams), End::Lost) if tried.number < TRIES => {
+                tried.number += 1;
+                tried.silent = Some(made);
+                drop(in_use);
+                signals_back()?;
+                streams
+            }
+            _ => {
+                break conclude(end, relays.unwrap_or_default(), |_, _| Refusal::Lost(Signal::KILL.as_raw()))?;
+            }
+        };
+    };
+    if options.contains(&LauncherOption::Remove) {
+        signals_back()?;
+        if let Err(interrupted) = interruptible(|| Ok(keeper.remove()?))? {
+            return Ok(interrupted);
+        }
+    }
+    Ok(ending)
+}
+
+/// What was tried so far.
+struct Tried {
+    /// What was entered and did not answer.
+    silent: Option<flake_core::instance::Made>,
+    /// The working directory was mounted.
+    is_shared: bool,
+    /// How often the instance went away.
+    number: usize,
+}
+
+/// Whether the working directory has to be looked after before the call: where the application does not start in it, the
+/// agent cannot tell; and where files are copied, there is another thread later.
+fn is_shared_beforehand(keeper: &Keeper<'_>, files: Files) -> bool {
+    let launch = keeper.launch;
+    launch
+        .passing
+        .as_ref()
+        .is_some_and(|bind| files == Files::Relayed || launch.workdir.as_ref() != Some(&bind.path))
+}
+
+/// Podman is to be interrupted by signals, and what ends this process to end it.
+fn signals_back() -> Result<(), Refusal> {
+    signals::restore_mask()
+        .map_err(|error| Refusal::Other(format!("cannot receive signals: {}", reason(&error))))
+}
+
+/// What the agent says to a person.
+fn note(text: &str) {
+    let words: Vec<_> = std::env::args_os().take(1).collect();
+    report::notice(&words, text);
+}
