@@ -4,5 +4,6 @@
 
 pub(crate) mod ask;
 pub(crate) mod lend;
+mod lend_kept;
 mod message;
 mod trust;

@@ -1,6 +1,6 @@
 //! Calls of flakes whose instances are kept.
 
-mod manage;
+pub(crate) mod manage;
 mod question;
 mod session;
 
@@ -29,8 +29,8 @@ pub(crate) fn run(
     let group = group(&registration.loaded.flake, app);
     let notes = Notes::new(&places.state_dir, caller.uid, group);
     let mut call = divide(app, words, &notes, caller.uid, group)?;
-    if let Some(ending) = manage::without_one(&call, app, &notes) {
-        return Ok(ending);
+    if let Some(text) = manage::text(&call, app, &notes) {
+        return Ok(manage::print(&text));
     }
     let instance = match choose(&notes, (caller.uid, group), call.instance.take(), call.verb)? {
         Choice::One(instance) => instance,

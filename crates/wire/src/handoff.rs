@@ -33,10 +33,16 @@ pub struct Handoff {
 /// The answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Handed {
-    /// The command was asked for; the connection to the agent comes beside.
+    /// The command was asked for; the connection to the agent comes beside, and behind it what has to stay open while
+    /// a kept instance is used.
     Session {
         /// For a person at the terminal.
         warning: Option<String>,
+    },
+    /// All is done, and there is something to print.
+    Said {
+        /// The text for standard output.
+        text: String,
     },
     /// The call was refused.
     Refused {

@@ -44,7 +44,13 @@ pub struct Made {
 /// Something runs in the instance while this lives.
 #[derive(Debug)]
 pub struct InUse {
-    _file: OwnedFd,
+    file: OwnedFd,
+}
+
+impl From<InUse> for OwnedFd {
+    fn from(in_use: InUse) -> Self {
+        in_use.file
+    }
 }
 
 /// Nobody enters the instance while this lives.
@@ -117,7 +123,7 @@ impl Notes {
         let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
         let _ = futimens(&file, &Timestamps { last_access: now, last_modification: now });
         let made = read(&file)?;
-        Some((made, InUse { _file: file }))
+        Some((made, InUse { file }))
     }
 
     /// The note of an instance, only to look at.

@@ -26,6 +26,8 @@ use std::time::{Duration, Instant};
 
 /// How long a full queue of connections is waited for.
 const CONNECT_WITHIN: Duration = Duration::from_secs(10);
+/// How long an agent may be silent before podman is asked whether it is there.
+const LOOK_AFTER: Duration = Duration::from_secs(1);
 /// How long calls that are about to end may keep an instance from being started again.
 const LEAVE_WITHIN: Duration = Duration::from_secs(5);
 /// How long a container is given to end by itself, in seconds.
@@ -75,6 +77,24 @@ impl Keeper<'_> {
         let (made, in_use) = self.notes.enter(self.instance)?;
         let socket = connect_to(&made.socket)?;
         Some(Entered { socket, made, in_use })
+    }
+
+    /// Enters the instance, which is brought up when its agent does not say a word.
+    ///
+    /// # Errors
+    /// [`EngineError`].
+    pub fn enter_certainly(&self) -> Result<Entered, EngineError> {
+        let mut silent = None;
+        loop {
+            let entered = self.enter().filter(|entered| Some(&entered.made) != silent.as_ref());
+            let entered = entered.map_or_else(|| self.bring_up(silent.as_ref()), Ok)?;
+            let greeting = connect_to(&entered.made.socket).ok_or(EngineError::Vanished);
+            match greeting.and_then(|socket| greet::greeted(socket, LOOK_AFTER)) {
+                Ok(_) => return Ok(entered),
+                Err(error) if silent.is_some() || self.is_running()? => return Err(error),
+                Err(_) => silent = Some(entered.made),
+            }
+        }
     }
 
     /// Whether the instance is not what a new one would be: the image or the flake was changed since.

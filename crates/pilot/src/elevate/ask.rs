@@ -2,12 +2,15 @@
 
 use super::message::{self, Receiver};
 use crate::ending::{Ending, Refusal};
+use crate::kept::manage;
 use crate::{install, report, run};
 use flake_core::caller::Caller;
+use flake_core::instance::{FlakeVerb, KeptCall};
 use flake_core::registry::Registration;
 use flake_engine::rendezvous::Rendezvous;
 use flake_engine::session::{Files, Session, Streams, Surroundings};
 use flake_engine::{Outcome, Started, Starter};
+use flake_schema::InstanceName;
 use flake_sys::inherited;
 use flake_sys::peer;
 use flake_sys::reason::reason;
@@ -31,6 +34,16 @@ pub(crate) fn run_elevated(
     caller: &Caller,
 ) -> Result<Ending, Refusal> {
     let name = registration.loaded.name.as_str();
+    if registration.loaded.flake.lifetime.is_mutable() {
+        let call = KeptCall::divide(name, words[1..].iter().cloned(), |_| false)?;
+        // Root's side asks nobody.
+        if call.verb == FlakeVerb::Update {
+            let label = call.instance.as_ref().map_or(name, InstanceName::as_str);
+            if let Some(ending) = manage::may_remake(&registration.loaded.name, label)? {
+                return Ok(ending);
+            }
+        }
+    }
     let sudo = sudo::find()?;
     let mut streams = Streams::gather(&words[1..], Files::Relayed)?;
     let rendezvous = Rendezvous::open(caller.xdg("XDG_RUNTIME_DIR"))
@@ -47,8 +60,9 @@ pub(crate) fn run_elevated(
     // After the start: sudo asks for a password with signals as they were.
     let signals = Session::signals()?;
     let privileged = Privileged::new(name, child).map_err(waiting)?;
-    let (started, warning) = match ask(&rendezvous, privileged, &signals, caller, &mut streams)? {
-        Asked::Session { started, warning } => (started, warning),
+    let (started, warning, _in_use) = match ask(&rendezvous, privileged, &signals, caller, &mut streams)? {
+        Asked::Session { started, warning, in_use } => (started, warning, in_use),
+        Asked::Said(text) => return Ok(manage::print(&text)),
         Asked::Signal(signal) => return Ok(Ending::Signal(signal)),
     };
     drop(rendezvous);
@@ -64,7 +78,13 @@ pub(crate) fn run_elevated(
 
 /// What asking came to.
 enum Asked {
-    Session { started: Started, warning: Option<String> },
+    /// What stays open meanwhile comes with it.
+    Session {
+        started: Started,
+        warning: Option<String>,
+        in_use: Vec<OwnedFd>,
+    },
+    Said(String),
     Signal(i32),
 }
 
@@ -106,16 +126,16 @@ fn ask(
     let (handed, beside) = receiver.receive(&socket).map_err(broken)?;
     let warning = match handed {
         Handed::Session { warning } => warning,
+        Handed::Said { text } => return Ok(Asked::Said(text)),
         Handed::Refused { message } => return Err(Refusal::Other(message)),
     };
-    let connection = beside.into_iter().next();
+    let mut beside = beside.into_iter();
+    let connection = beside.next();
     let connection =
         connection.ok_or_else(|| Refusal::Other("the privileged launcher sent no session".to_owned()))?;
     let starter = starter(socket, receiver).map_err(broken)?;
-    Ok(Asked::Session {
-        started: Started { socket: connection, starter: Some(starter), becomes: false },
-        warning,
-    })
+    let started = Started { socket: connection, starter: Some(starter), becomes: false };
+    Ok(Asked::Session { started, warning, in_use: beside.collect() })
 }
 
 /// What came first.

@@ -2,6 +2,7 @@
 //! believed: the registration is root's own, the environment is filtered by it, descriptors that lead to
 //! files are refused, and the working directory is one that the caller could enter.
 
+use super::lend_kept::{self, Borrower};
 use super::message::{self, Receiver};
 use super::trust;
 use crate::ending::{Ending, Refusal};
@@ -85,6 +86,11 @@ fn lend(name: &OsStr, uid: u32, words: &[OsString], socket: &UnixStream) -> Resu
     let shares_cwd = registration.loaded.flake.share.iter().any(|share| share.what == ShareWhat::Cwd);
     // Kept as long as podman works with the directory's pinned path.
     let (streams, caller, _pin) = accept(handoff, beside, uid, shares_cwd)?;
+    let engine = run::lent_engine(&registry.system)?;
+    if registration.loaded.flake.lifetime.is_mutable() {
+        let borrower = Borrower { caller: &caller, streams, surroundings: &surroundings };
+        return lend_kept::lend(&registration, &registry, (&engine, socket), borrower, words);
+    }
     let launch = launch::resolve(
         &registration,
         &registry,
@@ -92,9 +98,9 @@ fn lend(name: &OsStr, uid: u32, words: &[OsString], socket: &UnixStream) -> Resu
         Words::divide(words.iter().cloned()),
         Rights::Lent,
     )?;
-    let engine = run::lent_engine(&registry.system)?;
     let Started { socket: connection, starter, becomes } = engine.start(&launch)?;
-    let asked = ask_for(&connection, exec(&launch, becomes, &streams, &surroundings), &streams.descriptors);
+    let request = Request::Exec(Box::new(exec(&launch, becomes, &streams, &surroundings)));
+    let asked = ask_for(&connection, &request, &streams.descriptors);
     drop(streams);
     // A connection on which no command was asked for would run any: then nobody gets it, and the agent ends.
     // Otherwise only the caller holds it from here on, and the environment goes with the caller.
@@ -174,11 +180,15 @@ fn enterable(folder: &OwnedFd, user: &str, uid: u32, gid: u32) -> Result<Option<
 }
 
 /// Sends the request; podman is still starting the agent meanwhile.
-fn ask_for(connection: &OwnedFd, request: flake_wire::Exec, descriptors: &[OwnedFd]) -> Result<(), Refusal> {
+pub(super) fn ask_for(
+    connection: &OwnedFd,
+    request: &Request,
+    descriptors: &[OwnedFd],
+) -> Result<(), Refusal> {
     let ask = || {
         let stream = UnixStream::from(connection.try_clone()?);
         message::send(&stream, &Request::Hello { version: VERSION }, &[])?;
-        message::send(&stream, &Request::Exec(Box::new(request)), descriptors)
+        message::send(&stream, request, descriptors)
     };
     ask().map_err(|error: io::Error| refuse(&format!("cannot ask the agent: {}", reason(&error))))
 }
@@ -187,6 +197,6 @@ fn gone(error: io::Error) -> Refusal {
     refuse(&format!("the caller is gone: {}", reason(&error)))
 }
 
-fn refuse(why: &str) -> Refusal {
+pub(super) fn refuse(why: &str) -> Refusal {
     Refusal::Other(why.to_owned())
 }

@@ -21,16 +21,61 @@ APP flake update             make an instance anew, from image and flake as they
 APP flake args WORDS...      run with these words; also behind new and resume
 ";
 
-/// What needs no instance; nothing where the call does.
-pub(super) fn without_one(call: &KeptCall, app: &FlakeName, notes: &Notes) -> Option<Ending> {
-    let text = match call.verb {
-        FlakeVerb::Help => HELP.replace("APP", app.as_str()),
-        FlakeVerb::List => list(notes),
-        _ => return None,
-    };
+/// What a call prints that needs no instance; nothing where the call does.
+pub(crate) fn text(call: &KeptCall, app: &FlakeName, notes: &Notes) -> Option<String> {
+    match call.verb {
+        FlakeVerb::Help => Some(HELP.replace("APP", app.as_str())),
+        FlakeVerb::List => Some(list(notes)),
+        _ => None,
+    }
+}
+
+/// Prints it.
+pub(crate) fn print(text: &str) -> Ending {
     // As with any command: whoever closes the pipe has read enough.
     let _ = io::stdout().write_all(text.as_bytes());
-    Some(Ending::Status(0))
+    Ending::Status(0)
+}
+
+/// Nobody can be asked which of them is meant.
+pub(crate) fn several(app: &FlakeName, instances: &[Instance]) -> Refusal {
+    let labels: Vec<&str> = instances.iter().map(Instance::label).collect();
+    let first = labels.first().copied().unwrap_or_default();
+    let all = labels.join(", ");
+    Refusal::Other(format!("there are several instances: {all}; name one, as in: {app} @{first}"))
+}
+
+/// What runs in it would be ended.
+pub(crate) fn in_use(instance: &Instance) -> Refusal {
+    Refusal::Other(format!("instance {} is in use", instance.label()))
+}
+
+/// The instance is not what a new one would be.
+pub(crate) fn outdated(app: &FlakeName) -> String {
+    format!("image or flake have changed since this instance was made; to make it anew: {app} flake update")
+}
+
+/// Attaching makes no sense without one.
+pub(crate) fn needs_terminal() -> Refusal {
+    Refusal::Other(
+        "joins a terminal that is shared, so it has to be called on one; see: man script".to_owned(),
+    )
+}
+
+/// Asks whether the data of an instance may go. Gives how the call ends where not.
+pub(crate) fn may_remake(app: &FlakeName, label: &str) -> Result<Option<Ending>, Refusal> {
+    if !question::is_possible() {
+        return Err(Refusal::Other(format!(
+            "update loses all data in instance {label}, which is asked on a terminal; without one: \
+             {app} flake remove={label}, then call it again"
+        )));
+    }
+    let text = format!("All data in instance {label} of {app} will be lost. Make it anew?");
+    Ok(match question::confirm(&text)? {
+        Answer::Given(true) => None,
+        Answer::Given(false) => Some(Ending::Status(1)),
+        Answer::Signal(signal) => Some(Ending::Signal(signal)),
+    })
 }
 
 fn list(notes: &Notes) -> String {
@@ -73,23 +118,10 @@ pub(super) fn remove(keeper: &Keeper<'_>, app: &FlakeName) -> Result<Ending, Ref
 /// `flake update`: what is in the instance is lost, so it is asked first.
 pub(super) fn update(keeper: &Keeper<'_>, app: &FlakeName) -> Result<Ending, Refusal> {
     let label = keeper.instance.label();
-    if question::is_possible() {
-        let text = format!("All data in instance {label} of {app} will be lost. Make it anew?");
-        match question::confirm(&text)? {
-            Answer::Given(true) => {}
-            Answer::Given(false) => return Ok(Ending::Status(1)),
-            Answer::Signal(signal) => return Ok(Ending::Signal(signal)),
-        }
-    } else {
-        let called = keeper.instance.called_by(app.as_str());
-        return Err(Refusal::Other(format!(
-            "update loses all data in instance {label}, which is asked on a terminal; without one: \
-             flake-ctl rm --force {called}, then call it again"
-        )));
+    if let Some(ending) = may_remake(app, label)? {
+        return Ok(ending);
     }
-    let Some(closed) = keeper.notes.close(keeper.instance) else {
-        return Err(Refusal::Other(format!("instance {label} is in use")));
-    };
+    let closed = keeper.notes.close(keeper.instance).ok_or_else(|| in_use(keeper.instance))?;
     let done = interruptible(|| Ok(keeper.remake()?));
     drop(closed);
     done.map(|done| done.map_or_else(|ending| ending, |()| Ending::Status(0)))

@@ -1,5 +1,6 @@
 //! The question which instance is meant.
 
+use super::manage;
 use crate::ending::Refusal;
 use flake_core::instance::Instance;
 use flake_schema::FlakeName;
@@ -26,11 +27,7 @@ pub(super) fn is_possible() -> bool {
 pub(super) fn which(app: &FlakeName, instances: Vec<Instance>) -> Result<Answer<Instance>, Refusal> {
     let labels: Vec<&str> = instances.iter().map(Instance::label).collect();
     if !is_possible() {
-        let first = labels.first().copied().unwrap_or_default();
-        return Err(Refusal::Other(format!(
-            "there are several instances: {}; name one, as in: {app} @{first}",
-            labels.join(", "),
-        )));
+        return Err(manage::several(app, &instances));
     }
     let mut text = String::from("Multiple Flake instances detected. Which one to re-attach?\n");
     for (number, label) in (1..).zip(&labels) {

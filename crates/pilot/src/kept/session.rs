@@ -1,6 +1,6 @@
 //! Running the application in a kept instance.
 
-use super::interruptible;
+use super::{interruptible, manage};
 use crate::ending::{Ending, Refusal};
 use crate::report;
 use crate::run::{conclude, copying};
@@ -27,9 +27,7 @@ pub(super) fn run(keeper: &Keeper<'_>, options: &[LauncherOption]) -> Result<End
     let mut streams = Streams::gather(&launch.args, files)?;
     let is_attached = keeper.flake.lifetime == Lifetime::Attach;
     if is_attached && streams.window.is_none() {
-        return Err(Refusal::Other(
-            "joins a terminal that is shared, so it has to be called on one; see: man script".to_owned(),
-        ));
+        return Err(manage::needs_terminal());
     }
     let mut relays = None;
     let mut tried = Tried { silent: None, is_shared: false, number: 0 };
@@ -42,10 +40,7 @@ pub(super) fn run(keeper: &Keeper<'_>, options: &[LauncherOption]) -> Result<End
             },
         };
         if tried.number == 0 && keeper.is_outdated(&entered.made)? {
-            let name = &launch.name;
-            (keeper.notice)(&format!(
-                "image or flake have changed since this instance was made; to make it anew: {name} flake update"
-            ));
+            (keeper.notice)(&manage::outdated(&launch.name));
         }
         if !tried.is_shared && is_shared_beforehand(keeper, files) {
             tried.is_shared = true;
@@ -82,7 +77,9 @@ pub(super) fn run(keeper: &Keeper<'_>, options: &[LauncherOption]) -> Result<End
                 streams
             }
             _ => {
-                break conclude(end, relays.unwrap_or_default(), |_, _| Refusal::Lost(Signal::KILL.as_raw()))?;
+                break conclude(end, relays.unwrap_or_default(), |_, _| {
+                    Refusal::Lost(Signal::KILL.as_raw())
+                })?;
             }
         };
     };

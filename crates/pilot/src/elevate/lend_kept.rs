@@ -1,0 +1,103 @@
+//! Root's side for flakes whose instances are kept: the caller's instance in root's store is entered, or made first.
+
+use super::lend::{ask_for, refuse};
+use super::message;
+use crate::ending::Refusal;
+use crate::kept::manage;
+use flake_core::caller::Caller;
+use flake_core::instance::{Choice, FlakeVerb, Instance, KeptCall, Notes, choose, group};
+use flake_core::launch::{self, Rights};
+use flake_core::registry::{Registration, Registry};
+use flake_core::words::LauncherOption;
+use flake_engine::podman::{Entered, Keeper, Podman, becomes};
+use flake_engine::session::{Streams, Surroundings, exec};
+use flake_schema::{InstanceName, Lifetime};
+use flake_wire::{Handed, Request};
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::net::UnixStream;
+
+/// What the caller sent along.
+pub(super) struct Borrower<'a> {
+    pub(super) caller: &'a Caller,
+    pub(super) streams: Streams,
+    pub(super) surroundings: &'a Surroundings,
+}
+
+/// Does what the words ask for.
+pub(super) fn lend(
+    registration: &Registration,
+    registry: &Registry,
+    (engine, socket): (&Podman, &UnixStream),
+    borrower: Borrower<'_>,
+    words: &[OsString],
+) -> Result<(), Refusal> {
+    let Borrower { caller, streams, surroundings } = borrower;
+    let (flake, app) = (&registration.loaded.flake, &registration.loaded.name);
+    let places = &registry.system;
+    let group = group(flake, app);
+    let notes = Notes::new(&places.state_dir, caller.uid, group);
+    let exists = |name: &InstanceName| notes.has(&Instance::new(caller.uid, group, Some(name.clone())));
+    let mut call = KeptCall::divide(app.as_str(), words.iter().cloned(), exists)?;
+    if let Some(text) = manage::text(&call, app, &notes) {
+        return say(socket, text);
+    }
+    if call.options.contains(&LauncherOption::Remove) {
+        return Err(refuse(&format!("%remove does not go through sudo; try: {app} flake remove=NAME")));
+    }
+    let instance = match choose(&notes, (caller.uid, group), call.instance.take(), call.verb)? {
+        Choice::One(instance) => instance,
+        Choice::Several(instances) => return Err(manage::several(app, &instances)),
+    };
+    let verb = call.verb;
+    let launch = launch::resolve(registration, registry, caller, call.into_words(), Rights::Lent)?;
+    let quiet = |_: &str| {};
+    let keeper = Keeper {
+        engine,
+        launch: &launch,
+        flake,
+        settings: &places.settings,
+        notes: &notes,
+        instance: &instance,
+        state_dir: &places.state_dir,
+        runtime: None,
+        notice: &quiet,
+        progress: &quiet,
+    };
+    match verb {
+        FlakeVerb::Remove | FlakeVerb::Update => {
+            let _closed = notes.close(&instance).ok_or_else(|| manage::in_use(&instance))?;
+            if verb == FlakeVerb::Remove {
+                keeper.remove()?;
+            } else {
+                keeper.remake()?;
+            }
+            return say(socket, String::new());
+        }
+        _ => {}
+    }
+    let is_attached = flake.lifetime == Lifetime::Attach;
+    if is_attached && streams.window.is_none() {
+        return Err(manage::needs_terminal());
+    }
+    let Entered { socket: connection, made, in_use } = keeper.enter_certainly()?;
+    keeper.share()?;
+    let mut warning = launch.warning.clone();
+    if keeper.is_outdated(&made)? {
+        warning.get_or_insert_with(|| manage::outdated(app));
+    }
+    let request = Box::new(exec(&launch, becomes(&launch), &streams, surroundings));
+    let request = if is_attached { Request::Join(request) } else { Request::Exec(request) };
+    // A connection on which no command was asked for would run any: then nobody gets it.
+    ask_for(&connection, &request, &streams.descriptors)?;
+    drop(streams);
+    message::send(socket, &Handed::Session { warning }, &[connection, in_use.into()]).map_err(gone)
+}
+
+fn say(socket: &UnixStream, text: String) -> Result<(), Refusal> {
+    message::send(socket, &Handed::Said { text }, &[]).map_err(gone)
+}
+
+fn gone(error: io::Error) -> Refusal {
+    refuse(&format!("the caller is gone: {}", flake_sys::reason::reason(&error)))
+}
