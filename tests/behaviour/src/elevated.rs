@@ -5,6 +5,7 @@ mod environment;
 mod files;
 mod findings;
 mod forge;
+mod kept;
 mod messages;
 mod names;
 mod person;
@@ -39,6 +40,7 @@ pub fn trials() -> (Vec<Trial>, Vec<Trial>) {
         person::CASES,
         torture::CASES,
         findings::CASES,
+        kept::CASES,
     ];
     let mut trials = suite::trials();
     trials.extend(cases.concat().iter().map(of_case));
