@@ -10,7 +10,7 @@ use crate::table::ratio;
 /// Rounds of a launch.
 pub(crate) const LAUNCHES: usize = 50;
 /// The host's own.
-const NATIVE: &str = "/bin/busybox";
+pub(crate) const NATIVE: &str = "/bin/busybox";
 
 /// Straight from the layers.
 pub(crate) fn straight(host: &ScratchHost, rootful: &Subject) -> Result<()> {

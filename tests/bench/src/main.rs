@@ -1,6 +1,7 @@
 //! The figures that are promised for calls of commands in containers.
 
 mod direct;
+mod kept;
 mod launches;
 mod layers;
 mod many;
@@ -28,5 +29,6 @@ fn figures(host: &'static ScratchHost) -> Result<()> {
     sizes::while_it_runs(host, &rootful)?;
     sizes::of_the_program()?;
     let agents = launches::through_the_agent(host)?;
-    streams::gibibyte("agent", &agents)
+    streams::gibibyte("agent", &agents)?;
+    kept::all(host)
 }

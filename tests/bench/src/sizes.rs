@@ -36,7 +36,7 @@ pub(crate) fn while_it_runs(host: &ScratchHost, subject: &Subject) -> Result<()>
 }
 
 /// `VmRSS` of proc(5), in MiB.
-fn resident(pid: u32) -> Result<f64> {
+pub(crate) fn resident(pid: u32) -> Result<f64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
     let kib: f64 = line.trim().trim_end_matches(" kB").parse()?;
