@@ -68,7 +68,7 @@ impl Agent {
             rustix::io::ioctl_fionbio(&handed, true)?;
             agent.listener = Some(handed);
         } else {
-            agent.guests.connections.push(Connection::open(handed, Vec::new())?);
+            agent.guests.connections.push(Connection::open(handed)?);
         }
         Ok(agent)
     }
@@ -219,10 +219,10 @@ impl Agent {
             Source::Signals => self.signals()?,
             Source::Listener => {
                 if let Some(listener) = &self.listener {
-                    self.guests.accept(listener, &mut self.watch);
+                    self.guests.accept(listener);
                 }
             }
-            Source::Link(index) => self.guests.receive(index, &self.image),
+            Source::Link(index) => self.guests.receive(index, &self.image, &mut self.watch),
             Source::Leader(index) => self.guests.connections[index].follow_leader(),
             Source::Stream(index, number) => {
                 let Connection { link, work, .. } = &mut self.guests.connections[index];

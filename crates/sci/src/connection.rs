@@ -5,6 +5,7 @@ use crate::files::{Reading, Writing};
 use crate::framed::Framed;
 use crate::image::Image;
 use crate::ports;
+use crate::watch::Watch;
 use flake_sys::reap::Change;
 use flake_wire::{Exec, Failure, Frame, Liveness, Reply, Request, VERSION, understands};
 use rustix::process::{PidfdFlags, getpid, pidfd_open};
@@ -42,17 +43,14 @@ pub(crate) enum Work {
 }
 
 impl Connection {
-    /// Greets a new peer and tells it what it should know.
-    pub(crate) fn open(socket: OwnedFd, notes: Vec<String>) -> io::Result<Self> {
+    /// Greets a new peer.
+    pub(crate) fn open(socket: OwnedFd) -> io::Result<Self> {
         let mut link = Link::new(socket)?;
         // Whoever holds a copy of this end keeps the connection open after the agent is gone, as
         // podman's monitor does; a pidfd cannot be mistaken.
         let watch = pidfd_open(getpid(), PidfdFlags::empty()).ok();
         let agent = env!("CARGO_PKG_VERSION").to_owned();
         link.say_beside(&Reply::Hello { version: VERSION, agent, watch: watch.is_some() }, watch);
-        for text in notes {
-            link.say(&Reply::Note { text });
-        }
         Ok(Self { link, work: Work::Idle, greeted: false })
     }
 
@@ -74,13 +72,13 @@ impl Connection {
     }
 
     /// Reads what came and acts on it.
-    pub(crate) fn receive(&mut self, image: &Image) {
+    pub(crate) fn receive(&mut self, image: &Image, watch: &mut Watch) {
         self.link.fill();
         // What follows a request for the terminal is for whoever takes the connection over.
         while !matches!(self.work, Work::Joining(_)) {
             match self.link.next_frame() {
                 Ok(Some(frame)) => {
-                    if !self.act(frame, image) {
+                    if !self.act(frame, image, watch) {
                         self.work = Work::Over;
                     }
                 }
@@ -91,7 +89,7 @@ impl Connection {
     }
 
     /// Does what one frame asks; false when the peer does not keep to the protocol.
-    fn act(&mut self, frame: Frame<Request>, image: &Image) -> bool {
+    fn act(&mut self, frame: Frame<Request>, image: &Image, watch: &mut Watch) -> bool {
         let request = match frame {
             Frame::Message(Request::Hello { version }) => {
                 self.greeted = understands(version);
@@ -101,6 +99,12 @@ impl Connection {
             Frame::Data { stream, bytes } => return self.data(stream, &bytes),
             Frame::Message(request) => request,
         };
+        // Whoever runs something is told what somebody should know.
+        if matches!((&self.work, &request), (Work::Idle, Request::Exec(_) | Request::Join(_))) {
+            for text in watch.take_notes() {
+                self.link.say(&Reply::Note { text });
+            }
+        }
         match (&mut self.work, request) {
             (_, Request::Ping { token }) => self.link.say(&Reply::Pong { token }),
             (Work::Idle, Request::Exec(exec)) => match Command::start(*exec, image, &mut self.link) {

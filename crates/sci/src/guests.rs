@@ -27,7 +27,7 @@ pub(crate) struct Guests {
 
 impl Guests {
     /// Takes a new connection from outside of the container; anybody inside is turned away.
-    pub(crate) fn accept(&mut self, listener: &OwnedFd, watch: &mut Watch) {
+    pub(crate) fn accept(&mut self, listener: &OwnedFd) {
         let socket = match accept_with(listener, SocketFlags::CLOEXEC) {
             Ok(socket) => socket,
             Err(Errno::MFILE | Errno::NFILE | Errno::NOMEM) => {
@@ -37,7 +37,7 @@ impl Guests {
             Err(_) => return,
         };
         if is_from_outside(&socket, listener) && (self.connections.len() < MOST || self.turn_out()) {
-            self.connections.extend(Connection::open(socket, watch.take_notes()));
+            self.connections.extend(Connection::open(socket));
         }
     }
 
@@ -48,8 +48,8 @@ impl Guests {
     }
 
     /// Reads what came on one and acts on it.
-    pub(crate) fn receive(&mut self, index: usize, image: &Image) {
-        self.connections[index].receive(image);
+    pub(crate) fn receive(&mut self, index: usize, image: &Image, watch: &mut Watch) {
+        self.connections[index].receive(image, watch);
         let held = |connection: &Connection| connection.link.held();
         if held(&self.connections[index]) > HELD / MOST
             && self.connections.iter().map(held).sum::<usize>() > HELD

@@ -144,7 +144,8 @@ pub enum Reply {
     Done,
     /// Answers [`Request::ListenPorts`].
     Ports(Vec<Port>),
-    /// Comes right behind [`Reply::Hello`]: what the person who calls should know, one line.
+    /// Comes before the answer to [`Request::Exec`] or [`Request::Join`]: what the person who calls should know, one
+    /// line.
     Note {
         /// The line, at most [`NOTE_MAX`](crate::NOTE_MAX) bytes.
         text: String,

@@ -26,6 +26,8 @@ use std::time::{Duration, Instant};
 
 /// How long a full queue of connections is waited for.
 const CONNECT_WITHIN: Duration = Duration::from_secs(10);
+/// How long an agent that ends gives its commands, and a bit.
+const END_WITHIN: Duration = Duration::from_secs(8);
 /// How long an agent may be silent before podman is asked whether it is there.
 const LOOK_AFTER: Duration = Duration::from_secs(1);
 /// How long calls that are about to end may keep an instance from being started again.
@@ -118,7 +120,7 @@ impl Keeper<'_> {
                 return Ok(entered);
             }
             let name = self.instance.container_name();
-            let found = self.engine.tool.kept(&name)?;
+            let found = self.settled(&name)?;
             let is_lost = found.as_ref().is_some_and(|kept| kept.state.running);
             if is_lost && self.notes.is_in_use(self.instance) {
                 drop(making);
@@ -134,6 +136,20 @@ impl Keeper<'_> {
             };
             self.notes.write(self.instance, &made)?;
             return self.enter().ok_or(EngineError::Vanished);
+        }
+    }
+
+    /// What has become of the container. An agent that ends turns callers away before its container is gone.
+    fn settled(&self, name: &str) -> Result<Option<Kept>, EngineError> {
+        let by = Instant::now() + END_WITHIN;
+        let has_socket = self.notes.read(self.instance).is_some_and(|made| made.socket.exists());
+        loop {
+            let found = self.engine.tool.kept(name)?;
+            let is_ending = has_socket && found.as_ref().is_some_and(|kept| kept.state.running);
+            if !is_ending || Instant::now() > by {
+                return Ok(found);
+            }
+            std::thread::sleep(Duration::from_millis(50));
         }
     }
 

@@ -1,10 +1,10 @@
 //! Scripts that the agent runs by itself.
 
 use crate::Outcome;
-use crate::client::{Client, framed, shell};
+use crate::client::{framed, shell};
 use crate::world::{World, until};
 use flake_wire::{
-    Action, Closing, ENDED_TO_BE_REMOVED, ENDED_TO_RESTART, Liveness, NOTE_MAX, Reply, Request, VERSION,
+    Action, Closing, ENDED_TO_BE_REMOVED, ENDED_TO_RESTART, Liveness, NOTE_MAX, Reply, Request,
 };
 use std::time::Duration;
 
@@ -41,17 +41,16 @@ fn watch(world: &World, list: Vec<Liveness>) {
     assert_eq!(client.next(), None);
 }
 
-/// What a new connection is told before anything is asked.
+/// What the caller of a command is told.
 fn notes(world: &World) -> Vec<String> {
-    let mut client = Client::silent(world.stream());
-    client.say(&Request::Hello { version: VERSION });
-    client.say(&Request::Ping { token: 1 });
-    assert!(matches!(client.next(), Some(Reply::Hello { .. })));
+    let mut client = world.client();
+    client.say(&Request::Exec(Box::new(shell("true"))));
     let mut notes = Vec::new();
     loop {
         match client.next() {
             Some(Reply::Note { text }) => notes.push(text),
-            Some(Reply::Pong { token: 1 }) => return notes,
+            Some(Reply::Started { .. }) => {}
+            Some(Reply::Exit(_)) => return notes,
             other => panic!("{other:?}"),
         }
     }
