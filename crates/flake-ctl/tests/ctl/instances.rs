@@ -184,6 +184,7 @@ fn forgotten(host: &ScratchHost) -> Result<()> {
     for path in ["bin/for-i", ".config/flakes/for-i.yaml"] {
         fs::remove_file(ADA.home().join(path))?;
     }
+    fs::remove_dir(ADA.home().join(".config/flakes/for-i.d"))?;
     silent(line(host, &ADA, "rm --yes for-i"))?;
     ensure!(made.state(host)?.is_empty());
     refused(

@@ -13,6 +13,7 @@ mod kept;
 mod killed;
 mod lifetime;
 mod listing;
+mod living;
 mod names;
 mod plan;
 mod podman;
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         joining::CASES,
         copies::CASES,
         lifetime::CASES,
+        living::CASES,
         words::CASES,
         podman::CASES,
         faults::CASES,
@@ -62,6 +64,13 @@ fn main() -> ExitCode {
     run(Suite {
         product: true,
         trials: trials(&all),
-        last: trials(&[instances::ALONE, faults::ALONE, plan::ALONE, update_stopped::ALONE, killed::ALONE]),
+        last: trials(&[
+            instances::ALONE,
+            living::ALONE,
+            faults::ALONE,
+            plan::ALONE,
+            update_stopped::ALONE,
+            killed::ALONE,
+        ]),
     })
 }

@@ -150,8 +150,8 @@ fn every_option(host: &ScratchHost) -> Result<()> {
         host.flake_ctl(&ADA, words),
         0,
         "",
-        "note: calling it needs kept instances (mutable, resume, attach, instance), which this release does not \
-         have yet\nnote: /home/ada is not on your PATH\n",
+        "note: calling it needs composition (base_container, layers, include, hostsystem, \
+         check_host_dependencies), which this release does not have yet\nnote: /home/ada is not on your PATH\n",
     )?;
     holds("/home/ada/.config/flakes/all-a.yaml", ALL)?;
     silent(line(host, &ADA, "remove --app /home/ada/all-a"))

@@ -62,7 +62,6 @@ fn harmless(host: &ScratchHost) -> Result<()> {
 
 const NOTES: &str = "\
 note: what image localhost/given says of these does not count: container.runtime.podman, container.runtime.runas
-note: calling it needs kept instances (mutable, resume, attach, instance), which this release does not have yet
 note: /home/ada is not on your PATH
 ";
 
