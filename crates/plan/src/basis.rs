@@ -84,7 +84,7 @@ impl Basis {
         Self { files: files.into_iter().chain(looked_at).collect(), variables, host: host(), until: None }
     }
 
-    /// Counts for [`RETRY`] from now on: what came of it may not come of it again.
+    /// Counts for a minute from now on: what came of it may not come of it again.
     #[must_use]
     pub fn for_a_while(self) -> Self {
         Self { until: Some(now() + RETRY), ..self }
