@@ -9,6 +9,7 @@ mod neighbours;
 mod relay;
 mod request;
 mod screen;
+mod seat;
 mod streams;
 
 pub use error::SessionError;
@@ -162,7 +163,11 @@ impl Session {
             hello_by: started.starter.is_none().then(|| Instant::now() + ANSWER_WITHIN),
             starter: started.starter,
             agent: None,
-            console: streams.window.is_some().then(|| Console::open(has_whole_screen)).transpose()?,
+            console: streams
+                .window
+                .is_some()
+                .then(|| Console::open(streams.is_forced, has_whole_screen))
+                .transpose()?,
             neighbours: Neighbours::default(),
             greeted: false,
             running: false,

@@ -11,6 +11,7 @@ use flake_core::registry::Registry;
 use flake_core::straight;
 use flake_core::words::{LauncherOption, Words};
 use std::ffi::{OsStr, OsString};
+use std::io::{self, IsTerminal};
 use std::path::Path;
 
 /// Runs a call; `words` is the whole command line.
@@ -44,6 +45,8 @@ pub(crate) fn run(words: &[OsString]) -> Result<Ending, Refusal> {
     }
     let own = Words::divide(words[1..].iter().cloned());
     let is_told = own.has(LauncherOption::Progress);
+    // The launcher gives the application a terminal of its own only by the agent.
+    let wants_terminal = own.has(LauncherOption::Interactive) && !has_terminal();
     let launch = launch::resolve(&registration, &registry, &caller, own, Rights::Own)?;
     if let Some(warning) = &launch.warning {
         report::notice(words, warning);
@@ -53,11 +56,17 @@ pub(crate) fn run(words: &[OsString]) -> Result<Ending, Refusal> {
         if is_told { report::say(words, &text) } else { report::notice(words, &text) }
     };
     let places = registry.own();
-    if straight::why_not(flake, &caller).is_none()
+    if !wants_terminal
+        && straight::why_not(flake, &caller).is_none()
         && let Some(ending) = direct::run(&registration, &launch, places, setting_up)?
     {
         return Ok(ending);
     }
     let engine = run::engine(&registration, places)?;
-    run::run(&engine, &launch, &places.state_dir, setting_up)
+    run::run(&engine, &launch, wants_terminal, &places.state_dir, setting_up)
+}
+
+/// Whether standard input and output are terminals.
+pub(crate) fn has_terminal() -> bool {
+    io::stdin().is_terminal() && io::stdout().is_terminal()
 }

@@ -44,6 +44,7 @@ fn with_agent(tool: Tool) -> Result<Podman, Refusal> {
 pub(crate) fn run(
     engine: &Podman,
     launch: &Launch,
+    wants_terminal: bool,
     state_dir: &Path,
     setting_up: impl Fn(),
 ) -> Result<Ending, Refusal> {
@@ -51,7 +52,7 @@ pub(crate) fn run(
     let by = Instant::now() + NAME_IN_USE;
     let mut is_imported = launch.archive.is_none();
     loop {
-        match session(engine, launch) {
+        match session(engine, launch, wants_terminal) {
             Err(Refusal::Engine(EngineError::ImageMissing { .. })) if !is_imported => {
                 is_imported = true;
                 // An import takes a while, and a signal is to end it.
@@ -68,10 +69,11 @@ pub(crate) fn run(
 }
 
 /// Starts the environment and stays until the command has ended.
-fn session(engine: &Podman, launch: &Launch) -> Result<Ending, Refusal> {
+fn session(engine: &Podman, launch: &Launch, wants_terminal: bool) -> Result<Ending, Refusal> {
     let files = if launch.as_root { Files::Relayed } else { Files::Passed };
     let signals = Session::signals()?;
-    let mut streams = Streams::gather(&launch.args, files)?;
+    let gather = if wants_terminal { Streams::at_terminal } else { Streams::gather };
+    let mut streams = gather(&launch.args, files)?;
     let started = engine.start(launch)?;
     let request = exec(launch, started.becomes, &streams, &Surroundings::inherited());
     let request = Request::Exec(Box::new(request));

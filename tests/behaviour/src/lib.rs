@@ -24,6 +24,7 @@ mod torture;
 pub mod elevated;
 pub mod identity;
 pub mod images;
+pub mod interactive;
 pub mod plans;
 pub mod refusals;
 pub mod written;

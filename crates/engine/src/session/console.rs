@@ -5,15 +5,15 @@ use super::error::SessionError;
 use super::line::Line;
 use super::neighbours::Neighbours;
 use super::screen::Screen;
+use super::seat::Seat;
 use flake_sys::signals::{SignalFd, is_deadly};
 use flake_wire::Window;
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::{Mode, OFlags, open};
-use rustix::process::{Pid, Signal, getpgrp};
+use rustix::process::{Pid, Signal};
 use rustix::termios::{
-    LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr,
+    LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetpgrp, tcsetattr,
 };
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
 /// How much waits at most for the other side.
@@ -24,8 +24,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(200);
 /// The terminal and, once the command runs, the agent's end of its own.
 #[derive(Debug)]
 pub(super) struct Console {
-    /// Opened anew, so that non-blocking mode is nobody else's.
-    tty: OwnedFd,
+    seat: Seat,
     line: Option<Line>,
     /// The command's own process group there.
     command: Option<Pid>,
@@ -39,14 +38,13 @@ pub(super) struct Console {
 }
 
 impl Console {
-    /// The controlling terminal.
-    pub(super) fn open(has_whole_screen: bool) -> Result<Self, SessionError> {
-        let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
-        let tty =
-            open("/dev/tty", flags, Mode::empty()).map_err(|error| SessionError::Terminal(error.into()))?;
+    /// At the controlling terminal, or at the standard streams.
+    pub(super) fn open(is_forced: bool, has_whole_screen: bool) -> Result<Self, SessionError> {
+        let seat = if is_forced { Ok(Seat::streams()) } else { Seat::terminal() };
+        let seat = seat.map_err(|error| SessionError::Terminal(error.into()))?;
         let screen = Screen::new(has_whole_screen);
         Ok(Self {
-            tty,
+            seat,
             line: None,
             command: None,
             before: None,
@@ -60,7 +58,7 @@ impl Console {
 
     /// The window's size now.
     pub(super) fn window(&self) -> Window {
-        tcgetwinsize(&self.tty).map(super::request::window).unwrap_or_default()
+        self.seat.window()
     }
 
     /// The command runs on the other end of this one.
@@ -85,27 +83,30 @@ impl Console {
 
     /// Puts the terminal into raw mode, if it is this process' turn on it.
     pub(super) fn take(&mut self) {
-        if self.before.is_none() && self.is_foreground() {
-            self.before = tcgetattr(&self.tty).ok();
+        if let Some(tty) = self.seat.tty()
+            && self.before.is_none()
+            && self.seat.is_ours()
+        {
+            self.before = tcgetattr(tty).ok();
             self.set_modes();
         }
     }
 
     /// Raw for the keyboard; the screen as its own part decides.
     fn set_modes(&mut self) {
-        let Some(before) = &self.before else { return };
+        let (Some(before), Some(tty)) = (&self.before, self.seat.tty()) else { return };
         let mut raw = before.clone();
         raw.make_raw();
         if self.screen.keeps_processing(self.line.as_ref().map(Line::master)) {
             raw.output_modes = before.output_modes;
         }
-        let _ = tcsetattr(&self.tty, OptionalActions::Now, &raw);
+        let _ = tcsetattr(tty, OptionalActions::Now, &raw);
     }
 
     /// Gives the terminal back as it was.
     pub(super) fn restore(&mut self) {
-        if let Some(before) = self.before.take() {
-            let _ = tcsetattr(&self.tty, OptionalActions::Now, &before);
+        if let (Some(before), Some(tty)) = (self.before.take(), self.seat.tty()) {
+            let _ = tcsetattr(tty, OptionalActions::Now, &before);
         }
     }
 
@@ -117,23 +118,24 @@ impl Console {
         signal
     }
 
-    fn is_foreground(&self) -> bool {
-        tcgetpgrp(&self.tty).is_ok_and(|group| group == getpgrp())
+    /// Whether the terminal is in raw mode, or there is none that could be.
+    fn is_taken(&self) -> bool {
+        self.before.is_some() || self.seat.tty().is_none()
     }
 
     /// When to look whether the terminal is to be had now.
     pub(super) fn look_again(&self) -> Option<Duration> {
-        (self.before.is_none() && self.line.is_some() && !self.hung_up).then_some(LOOK_AGAIN)
+        (!self.is_taken() && self.line.is_some() && !self.hung_up).then_some(LOOK_AGAIN)
     }
 
     /// What to wait for.
     pub(super) fn interest(&self) -> Vec<(Source, BorrowedFd<'_>, PollFlags)> {
         let mut interest = Vec::new();
-        if !self.hung_up && self.before.is_some() && self.typed.len() < BUFFER {
-            interest.push((Source::Keyboard, self.tty.as_fd(), PollFlags::IN));
-        }
-        if !self.hung_up && !self.shown.is_empty() {
-            interest.push((Source::Screen, self.tty.as_fd(), PollFlags::OUT));
+        let keyboard = self.seat.keyboard().filter(|_| self.is_taken() && self.typed.len() < BUFFER);
+        let screen = self.seat.screen().filter(|_| !self.shown.is_empty());
+        if !self.hung_up {
+            interest.extend(keyboard.map(|keyboard| (Source::Keyboard, keyboard, PollFlags::IN)));
+            interest.extend(screen.map(|screen| (Source::Screen, screen, PollFlags::OUT)));
         }
         if let Some(line) = &self.line {
             let typed = if self.typed.is_empty() { PollFlags::empty() } else { PollFlags::OUT };
@@ -149,7 +151,7 @@ impl Console {
     /// Takes what was typed. True when the terminal is gone.
     pub(super) fn read_keyboard(&mut self, neighbours: &mut Neighbours) -> bool {
         let mut buffer = [0; 4096];
-        match rustix::io::read(&self.tty, &mut buffer) {
+        match self.seat.read(&mut buffer) {
             Ok(length @ 1..) => {
                 self.signal_neighbours(&buffer[..length], neighbours);
                 self.typed.extend_from_slice(&buffer[..length]);
@@ -158,7 +160,7 @@ impl Console {
             }
             Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => false,
             // Somebody else has the terminal now; it is not this process' to change back.
-            _ if !self.is_foreground() && tcgetpgrp(&self.tty).is_ok() => {
+            _ if !self.seat.is_ours() && self.seat.tty().is_some_and(|tty| tcgetpgrp(tty).is_ok()) => {
                 self.before = None;
                 false
             }
@@ -171,7 +173,8 @@ impl Console {
 
     /// A typed ^C reaches the command through its terminal, and the caller's pipeline from here.
     fn signal_neighbours(&self, typed: &[u8], neighbours: &mut Neighbours) {
-        let Some(master) = self.line.as_ref().map(Line::master) else { return };
+        let line = self.line.as_ref().filter(|_| self.seat.tty().is_some());
+        let Some(master) = line.map(Line::master) else { return };
         let Ok(termios) = tcgetattr(master) else { return };
         // A shell inside gives the terminal to its own jobs, which are nobody's neighbours here.
         let is_commands_turn = tcgetpgrp(master).ok() == self.command;
@@ -199,7 +202,7 @@ impl Console {
         match line.read(&mut buffer) {
             Ok(length @ 1..) => {
                 if !self.hung_up {
-                    let is_processed = self.before.is_none() || self.screen.is_kept();
+                    let is_processed = !self.is_taken() || self.screen.is_kept();
                     if self.before.is_some() && self.screen.changed(line.master()) {
                         self.set_modes();
                     }
@@ -227,7 +230,7 @@ impl Console {
             write_some(|bytes| line.write(bytes), &mut self.typed);
         }
         if !self.hung_up {
-            write_some(|bytes| rustix::io::write(&self.tty, bytes), &mut self.shown);
+            write_some(|bytes| self.seat.write(bytes), &mut self.shown);
         }
     }
 
@@ -251,7 +254,9 @@ impl Console {
     }
 
     fn wait_for_screen(&mut self, signals: &SignalFd) -> Wait {
-        let mut polled = [PollFd::new(&self.tty, PollFlags::OUT), PollFd::new(signals, PollFlags::IN)];
+        let Some(screen) = self.seat.screen() else { return Wait::Over(None) };
+        let mut polled =
+            [PollFd::from_borrowed_fd(screen, PollFlags::OUT), PollFd::new(signals, PollFlags::IN)];
         if poll(&mut polled, None).is_err_and(|error| error != rustix::io::Errno::INTR) {
             return Wait::Over(None);
         }

@@ -2,6 +2,7 @@
 //! those that a word of the command line names.
 
 use super::relay::{Relay, Running};
+use super::seat::UNSEEN;
 use flake_sys::descriptor::{is_anonymous_pipe, is_harmless};
 use flake_sys::inherited;
 use flake_wire::{FDS_MAX, Modes, Source, Stream, Window};
@@ -29,6 +30,8 @@ pub struct Streams {
     pub window: Option<Window>,
     /// That terminal's settings.
     pub modes: Option<Modes>,
+    /// The terminal is asked for, though the caller has none on standard input and output.
+    pub(super) is_forced: bool,
     /// Copying between files and the pipes that stand for them.
     pub(super) relays: Vec<Relay>,
 }
@@ -71,6 +74,7 @@ impl Streams {
             table: self.table.clone(),
             descriptors: self.descriptors.iter().map(OwnedFd::try_clone).collect::<Result<_, _>>()?,
             window: self.window,
+            is_forced: self.is_forced,
             modes: self.modes.clone(),
             relays: Vec::new(),
         })
@@ -86,6 +90,7 @@ impl Streams {
             descriptors: Vec::new(),
             window: None,
             modes: None,
+            is_forced: false,
             relays: Vec::new(),
         };
         for number in 0..3_u8 {
@@ -99,6 +104,30 @@ impl Streams {
         Ok(streams)
     }
 
+    /// A terminal as standard input, output and error, for which the caller's input and output stand, and those that
+    /// the words name. Where both are terminals anyway this is [`Self::gather`].
+    ///
+    /// # Errors
+    /// [`StreamError`].
+    pub fn at_terminal(words: &[OsString], files: Files) -> Result<Self, StreamError> {
+        let plain = Self::gather(words, files)?;
+        let is_terminal = |number: u16| {
+            let found = plain.table.iter().find(|stream| stream.number == number);
+            found.is_some_and(|stream| stream.source == Source::Terminal)
+        };
+        if is_terminal(0) && is_terminal(1) {
+            return Ok(plain);
+        }
+        let table = (0..3).map(|number| Stream { number, source: Source::Terminal }).collect();
+        let window = Some(plain.window.unwrap_or(UNSEEN));
+        let mut streams =
+            Self { table, descriptors: Vec::new(), window, modes: None, is_forced: true, relays: Vec::new() };
+        for number in named(words).into_iter().filter(|number| *number > 2) {
+            streams.add_named(number, files)?;
+        }
+        Ok(streams)
+    }
+
     /// Those that another launcher has gathered; none when they do not fit each other.
     #[must_use]
     pub fn received(
@@ -107,7 +136,7 @@ impl Streams {
         window: Option<Window>,
         modes: Option<Modes>,
     ) -> Option<Self> {
-        let streams = Self { table, descriptors, window, modes, relays: Vec::new() };
+        let streams = Self { table, descriptors, window, modes, is_forced: false, relays: Vec::new() };
         let has_terminal = streams.table.iter().any(|stream| stream.source == Source::Terminal);
         let fits = streams.passed().count() == streams.descriptors.len() && has_terminal == window.is_some();
         fits.then_some(streams)

@@ -24,7 +24,9 @@ const TRIES: usize = 3;
 pub(super) fn run(keeper: &Keeper<'_>, options: &[LauncherOption]) -> Result<Ending, Refusal> {
     let launch = keeper.launch;
     let files = if launch.as_root { Files::Relayed } else { Files::Passed };
-    let mut streams = Streams::gather(&launch.args, files)?;
+    let wants_terminal = options.contains(&LauncherOption::Interactive);
+    let gather = if wants_terminal { Streams::at_terminal } else { Streams::gather };
+    let mut streams = gather(&launch.args, files)?;
     let is_attached = keeper.flake.lifetime == Lifetime::Attach;
     if is_attached && streams.window.is_none() {
         return Err(manage::needs_terminal());
