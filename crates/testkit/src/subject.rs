@@ -23,6 +23,8 @@ pub struct Subject {
     pub missing: PathBuf,
     /// The same with a target that is not executable.
     pub not_executable: PathBuf,
+    /// What is in front of words that are the app's whatever they are: a kept flake has words of its own.
+    pub before_words: &'static [&'static str],
 }
 
 impl Subject {
@@ -35,6 +37,7 @@ impl Subject {
             app: "/bin/busybox".into(),
             missing: "/bin/absent".into(),
             not_executable: "/etc/passwd".into(),
+            before_words: &[],
         }
     }
 
@@ -58,6 +61,7 @@ impl Subject {
             app: flake("", "/bin/busybox")?,
             missing: flake("-missing", "/bin/absent")?,
             not_executable: flake("-plain", "/etc/passwd")?,
+            before_words: if options.contains(&"--mutable") { &["flake", "args"] } else { &[] },
         };
         // The first call of somebody else's flake sets it up, and says so on a terminal.
         if owner.id != user.id {

@@ -51,7 +51,8 @@ fn leading_signs(scene: &Scene<'_>) -> Result<()> {
 /// busybox takes its first word as the name of an applet and repeats it in its complaint.
 fn first_word(scene: &Scene<'_>) -> Result<()> {
     for word in ["@x", "@@x", "%x", "%%x", "-x", "--", "", "flake", "@types"] {
-        let outcome = scene.same_outcome(&[word, "flake"])?;
+        let outcome = scene
+            .same(|subject| Ok(subject.call(&[subject.before_words, &[word, "flake"]].concat()).run()?))?;
         let complaint = format!("{word}: applet not found\n");
         ensure!(outcome.code == Some(127) && outcome.err() == complaint, "{word:?}: {outcome}");
     }

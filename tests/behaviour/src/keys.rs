@@ -199,7 +199,7 @@ fn signal_after_key(scene: &Scene<'_>) -> Result<()> {
         let (flag, up) = (scene.fresh_path(), scene.fresh_path());
         let wait_for = |path: &std::path::Path| format!("until test -e {}; do sleep 0.05; done", path.display());
         let later = format!("trap '' INT; touch {}; {}; kill -INT $$", up.display(), wait_for(&flag));
-        let app = r#"n=0; trap "n=\$((n+1)); echo caught \$n" INT; echo ready; while test $n != 2; do sleep 0.05; done"#;
+        let app = r#"n=0; trap "n=\$((n+1)); echo caught \$n" INT; echo ready; while test $n != 2; do sleep 0.05; done; true"#;
         let terminal = subject.terminal(&format!(
             r#"({later}) & {}; exec "$APP" sh -c '{app}'"#,
             wait_for(&up)

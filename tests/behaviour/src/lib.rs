@@ -20,6 +20,7 @@ mod stdin;
 mod streams;
 mod terminal;
 mod torture;
+mod ways;
 
 pub mod elevated;
 pub mod identity;
@@ -32,6 +33,7 @@ pub mod written;
 pub use remains::nothing_is_left;
 pub use root_disk::RootDisk;
 pub use scene::{Case, Scene};
+pub use ways::subject_trials;
 
 /// Every case.
 #[must_use]

@@ -4,9 +4,8 @@
 //! Trials are named `subject::case`; a word on the command line selects those that contain it.
 
 use std::process::ExitCode;
-use std::sync::{Arc, OnceLock};
 
-use flake_behaviour::{RootDisk, Scene, cases, nothing_is_left};
+use flake_behaviour::{RootDisk, nothing_is_left, subject_trials};
 use flake_testkit::{ADA, AGENT_WAY, ROOT, ScratchHost, Subject, Suite, User, run, trial};
 
 /// Who registers, and who calls.
@@ -42,23 +41,4 @@ fn main() -> ExitCode {
     }
     let last = trial("nothing_is_left", |host| nothing_is_left(host, &[&ROOT, &ADA]));
     run(Suite { product: true, trials, last: vec![last] })
-}
-
-/// A trial per case; the subject is made when the first of them runs.
-fn subject_trials(
-    name: &'static str,
-    user: &'static User,
-    make: impl Fn(&ScratchHost) -> anyhow::Result<Subject> + Send + Sync + 'static,
-) -> Vec<libtest_mimic::Trial> {
-    let made = Arc::new(OnceLock::new());
-    let make = Arc::new(make);
-    let of_case = |case: flake_behaviour::Case| {
-        let (made, make) = (Arc::clone(&made), Arc::clone(&make));
-        trial(format!("{name}::{}", case.name), move |host| {
-            let made = made.get_or_init(|| make(host).map_err(|error| format!("{error:#}")));
-            let subject = made.as_ref().map_err(|error| anyhow::anyhow!("no subject: {error}"))?;
-            (case.run)(&Scene { host, subject, control: &Subject::control(user) })
-        })
-    };
-    cases().into_iter().map(of_case).collect()
 }

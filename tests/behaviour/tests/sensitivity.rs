@@ -88,5 +88,6 @@ fn podman_run(host: &ScratchHost) -> Result<Subject> {
         app: script("run", "/bin/busybox")?,
         missing: script("run-missing", "/bin/absent")?,
         not_executable: script("run-plain", "/etc/passwd")?,
+        before_words: &[],
     })
 }

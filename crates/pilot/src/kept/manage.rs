@@ -9,22 +9,26 @@ use flake_schema::FlakeName;
 use std::io::{self, Write};
 use std::time::{Duration, SystemTime};
 
-/// What `APP flake --help` says, with `APP` for the command.
-const HELP: &str = "\
-APP WORDS...                 run in the instance, which is made at the first call
-APP @NAME WORDS...           run in the instance of this name, likewise
-APP flake list               the instances
-APP flake new[=NAME]         run in a new instance
-APP flake resume=NAME        run in an instance that is there
-APP flake remove=NAME        remove an instance, with its data
-APP flake update             make an instance anew, from image and flake as they are now
-APP flake args WORDS...      run with these words; also behind new and resume
-";
+/// What `APP flake --help` explains: what follows the command, and what it does.
+const HELP: [(&str, &str); 8] = [
+    ("WORDS...", "run in the instance, which is made at the first call"),
+    ("@NAME WORDS...", "run in the instance of this name, likewise"),
+    ("flake list", "the instances"),
+    ("flake new[=NAME]", "run in a new instance"),
+    ("flake resume=NAME", "run in an instance that is there"),
+    ("flake remove=NAME", "remove an instance, with its data"),
+    ("flake update", "make an instance anew, from image and flake as they are now"),
+    ("flake args WORDS...", "run with these words, whatever they are; also behind new and resume"),
+];
+
+fn help(app: &FlakeName) -> String {
+    HELP.iter().map(|(words, meaning)| format!("{app} {words:20}  {meaning}\n")).collect()
+}
 
 /// What a call prints that needs no instance; nothing where the call does.
 pub(crate) fn text(call: &KeptCall, app: &FlakeName, notes: &Notes) -> Option<String> {
     match call.verb {
-        FlakeVerb::Help => Some(HELP.replace("APP", app.as_str())),
+        FlakeVerb::Help => Some(help(app)),
         FlakeVerb::List => Some(list(notes)),
         _ => None,
     }
