@@ -29,13 +29,18 @@ pub fn trials() -> Vec<Trial> {
 
 fn subject(host: &ScratchHost, name: &'static str, way: &Way, options: &[&str]) -> Result<Subject> {
     let subject = Subject::register(host, name, (way.owner, way.user), options)?;
-    // The first call of each of them may still make a plan.
+    plan(&subject)?;
+    Ok(subject)
+}
+
+/// A first call of each of them may still make a plan, as another podman has it made anew.
+fn plan(subject: &Subject) -> Result<()> {
     for app in [&subject.app, &subject.missing, &subject.not_executable] {
-        let mut command = way.user.command(app);
+        let mut command = subject.user.command(app);
         command.arg("true");
         Call::new(command).run()?;
     }
-    Ok(subject)
+    Ok(())
 }
 
 /// Calls of all kinds, good ones and failures.
@@ -70,6 +75,8 @@ fn call(subject: &Subject) -> Result<()> {
 fn alone(host: &ScratchHost, way: &Way) -> Result<()> {
     let subject = subject(host, way.name, way, &[])?;
     let tattle = Tattle::install()?;
+    plan(&subject)?;
+    tattle.forget()?;
     call(&subject)?;
     let said = tattle.said()?;
     ensure!(said.is_empty(), "somebody else ran:\n{}", said.join("\n"));
@@ -94,6 +101,8 @@ fn wrappers_tell(host: &ScratchHost) -> Result<()> {
 /// The process that keeps podman's namespace for a user is killed: the launcher has one made, by the programs that may.
 fn without_pause(host: &ScratchHost) -> Result<()> {
     let subject = subject(host, "mapped", &WAYS[1], &[])?;
+    let tattle = Tattle::install()?;
+    plan(&subject)?;
     let file = ADA.runtime_dir().context("no folder")?.join("libpod/tmp/pause.pid");
     let pid: u32 = fs::read_to_string(&file).context("podman keeps no namespace")?.trim().parse()?;
     let of_process = fs::read_to_string(format!("/proc/{pid}/cmdline"))?;
@@ -102,7 +111,7 @@ fn without_pause(host: &ScratchHost) -> Result<()> {
     let is_gone =
         || processes::all().iter().all(|process| process.pid != pid || process.state == 'Z').then_some(());
     until("the end of podman's process", is_gone, || format!("{pid} after {DEADLINE:?}"))?;
-    let tattle = Tattle::install()?;
+    tattle.forget()?;
     call(&subject)?;
     let said = tattle.said()?;
     ensure!(MAPPERS.iter().all(|name| tattle.has_run(name)), "the namespace was made otherwise: {said:?}");

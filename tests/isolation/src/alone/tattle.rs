@@ -65,6 +65,11 @@ impl Tattle {
         Ok(())
     }
 
+    /// Forgets who was called so far.
+    pub(super) fn forget(&self) -> Result<()> {
+        Ok(fs::write(BOOK, "")?)
+    }
+
     /// Who was called, with the words.
     pub(super) fn said(&self) -> Result<Vec<String>> {
         Ok(fs::read_to_string(BOOK)?.lines().map(str::to_owned).collect())

@@ -38,6 +38,7 @@ fn is_foreign(name: &str) -> bool {
 
 fn on_terminal(ground: &Ground<'_>, app: PathBuf, script: &str) -> Result<String> {
     let (name, user) = (ground.way.name, ground.way.user);
-    let subject = Subject { name, user, missing: app.clone(), not_executable: app.clone(), app };
+    let subject =
+        Subject { name, user, missing: app.clone(), not_executable: app.clone(), before_words: &[], app };
     Ok(subject.terminal(script)?.end()?.seen)
 }
