@@ -56,6 +56,9 @@ const HOST_FILES: [&str; 6] = [
 pub struct Basis {
     /// Files: of the registration, the settings, podman's configuration, the host.
     pub files: Vec<Source>,
+    /// The program that made it: another has other defaults. One that is away, as in the middle of an upgrade, is no
+    /// other.
+    pub program: Option<Source>,
     /// The variables that choose podman's configuration.
     pub variables: Vec<(String, Option<OsString>)>,
     /// The host's name and its kernel's release.
@@ -81,7 +84,14 @@ impl Basis {
             .chain(named.into_iter().filter_map(std::env::var_os).map(PathBuf::from))
             .chain(folders.flat_map(with_files));
         let looked_at = paths.filter_map(|path| Source::look_at(&path).ok());
-        Self { files: files.into_iter().chain(looked_at).collect(), variables, host: host(), until: None }
+        let files = files.into_iter().chain(looked_at).collect();
+        Self { files, program: None, variables, host: host(), until: None }
+    }
+
+    /// With the program that makes it.
+    #[must_use]
+    pub fn with_program(self, path: &std::path::Path) -> Self {
+        Self { program: Source::look_at(path).ok(), ..self }
     }
 
     /// Counts for a minute from now on: what came of it may not come of it again.
@@ -98,6 +108,10 @@ impl Basis {
             && self.variables.iter().all(|(name, value)| std::env::var_os(name) == *value)
             && self.host == host()
             && self.files.iter().all(|file| file.is_unchanged().unwrap_or(false))
+            && self
+                .program
+                .as_ref()
+                .is_none_or(|program| program.is_unchanged().unwrap_or(false) || !program.path.exists())
     }
 }
 
@@ -124,6 +138,19 @@ fn host() -> (String, String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn another_program_is_a_change_and_none_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("podman");
+        std::fs::write(&program, "one").unwrap();
+        let basis = Basis::now([], std::path::Path::new("/")).with_program(&program);
+        assert!(basis.is_unchanged());
+        std::fs::rename(&program, folder.path().join("aside")).unwrap();
+        assert!(basis.is_unchanged());
+        std::fs::write(&program, "another").unwrap();
+        assert!(!basis.is_unchanged());
+    }
 
     #[test]
     fn a_failure_counts_for_a_while() {

@@ -12,7 +12,7 @@ use std::path::Path;
 
 /// The release that made a plan; another one makes its own. The number counts the changes of the format within a
 /// release.
-const VERSION: &str = concat!("flake-plan ", env!("CARGO_PKG_VERSION"), " 6\n");
+const VERSION: &str = concat!("flake-plan ", env!("CARGO_PKG_VERSION"), " 7\n");
 /// More than any plan has, in bytes.
 const MOST: u64 = 4 << 20;
 /// The length of the sum at the end, in bytes.

@@ -157,8 +157,7 @@ mod tests {
         fs::write(&named, "env = [\"MYV\"]\n").unwrap();
         for variable in [ONLY, ON_TOP] {
             let variables = vec![(variable.to_owned(), Some(OsString::from(&named)))];
-            let basis =
-                Basis { files: Vec::new(), variables, host: <(String, String)>::default(), until: None };
+            let basis = Basis { files: Vec::new(), variables, ..Basis::now([], std::path::Path::new("/")) };
             let reason = check(&basis).unwrap_err().0;
             assert_eq!(reason, format!("env in {}", named.display()));
         }

@@ -54,11 +54,10 @@ pub fn make(
         Some(Zone::Named(name)) => Some(named::zone(name)),
         Some(Zone::Local) | None => None,
     };
-    // Another podman has other defaults.
-    let program = podman.program().path().to_owned();
-    let paths = named.iter().flatten().cloned().chain(zone).chain([program]);
+    let paths = named.iter().flatten().cloned().chain(zone);
     let looked_at = paths.filter_map(|path| Source::look_at(&path).ok());
-    let mut basis = Basis::now(files.into_iter().chain(looked_at), home);
+    let basis = Basis::now(files.into_iter().chain(looked_at), home);
+    let mut basis = basis.with_program(podman.program().path());
     let checked = named.and_then(|_| conf::check(&basis));
     let (image_id, found) = match checked {
         Ok(()) => {

@@ -90,7 +90,9 @@ fn hosts_own(host: &ScratchHost) -> anyhow::Result<()> {
         let options = &["--hostuser=daemon", "--tz", "Etc/UTC"][..];
         let made = plan(host, user, Wish { options, ..PLAIN })?;
         let has = |path: &str| made.basis.files.iter().any(|file| file.path.ends_with(path));
-        for path in ["bin/podman", "/etc/passwd", "/usr/share/zoneinfo/Etc/UTC"] {
+        let podman = made.basis.program.as_ref().is_some_and(|program| program.path.ends_with("podman"));
+        ensure!(podman, "{}: {:?}", user.name, made.basis.program);
+        for path in ["/etc/passwd", "/usr/share/zoneinfo/Etc/UTC"] {
             ensure!(has(path), "{}: {path}", user.name);
         }
         ensure!(!has_changed(&made), "{}", user.name);
