@@ -18,14 +18,19 @@ mod distrobox_965;
 mod distrobox_966;
 mod elektrobit_113;
 mod elektrobit_114;
+mod elektrobit_119;
 mod elektrobit_128;
 mod elektrobit_129;
 mod elektrobit_132;
 mod elektrobit_28;
+mod elektrobit_32;
 mod elektrobit_33;
+mod elektrobit_45;
 mod elektrobit_59;
 mod elektrobit_82;
 mod ground;
+mod kept;
+mod osinside_23;
 mod osinside_37;
 mod podman_19486;
 mod podman_20003;
@@ -59,12 +64,15 @@ pub const ROWS: &[Row] = &[
     ("distrobox_966", distrobox_966::run),
     ("elektrobit_113", elektrobit_113::run),
     ("elektrobit_114", elektrobit_114::run),
+    ("elektrobit_119", elektrobit_119::run),
     ("elektrobit_128", elektrobit_128::run),
     ("elektrobit_132", elektrobit_132::run),
     ("elektrobit_28", elektrobit_28::run),
     ("elektrobit_33", elektrobit_33::run),
+    ("elektrobit_45", elektrobit_45::run),
     ("elektrobit_59", elektrobit_59::run),
     ("elektrobit_82", elektrobit_82::run),
+    ("osinside_23", osinside_23::run),
     ("osinside_37", osinside_37::run),
     ("podman_19486", podman_19486::run),
     ("podman_20003", podman_20003::run),
@@ -83,4 +91,5 @@ pub const ALONE: &[Row] = &[
     ("distrobox_416", distrobox_416::run),
     ("distrobox_519", distrobox_519::run),
     ("elektrobit_129", elektrobit_129::run),
+    ("elektrobit_32", elektrobit_32::run),
 ];
