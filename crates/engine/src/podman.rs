@@ -104,6 +104,8 @@ impl Podman {
             descriptors: vec![(0, null()?), (1, null()?), (2, error), (HANDED_OVER, handed_over)],
             terminal: None,
         };
+        // Those who have read what podman said before are gone in a moment.
+        spawn::await_one_thread();
         let running = spawn::spawn(command)
             .map_err(|error| EngineError::System { what: "cannot run podman", source: error.source })?;
         Starter::child(running.pid, said).map_err(system("cannot watch podman"))

@@ -4,6 +4,7 @@ use super::greet::greeted;
 use super::{Keeper, connect_to};
 use crate::start::{EngineError, system};
 use flake_sys::graft::Graft;
+use flake_sys::spawn;
 use rustix::fs::{Mode, OFlags, open};
 use std::os::fd::AsFd;
 use std::path::Path;
@@ -34,6 +35,7 @@ impl Keeper<'_> {
             target: &passing.path,
             read_only: passing.read_only,
         };
+        spawn::await_one_thread();
         Ok(graft.mount()?)
     }
 }
