@@ -131,8 +131,17 @@ impl Keeper<'_> {
                 continue;
             }
             let made = match found {
-                None => self.make()?,
-                Some(kept) => self.start_again(&kept, &name)?,
+                None => self.make(),
+                Some(kept) => self.start_again(&kept, &name),
+            };
+            let made = match made {
+                // By the podman of a launcher that was killed while it made the instance.
+                Err(EngineError::NameInUse(_)) if Instant::now() < by => {
+                    drop(making);
+                    std::thread::sleep(Duration::from_millis(50));
+                    continue;
+                }
+                made => made?,
             };
             self.notes.write(self.instance, &made)?;
             return self.enter().ok_or(EngineError::Vanished);
