@@ -32,7 +32,7 @@ pub(crate) fn run(
     if let Some(text) = manage::text(&call, app, &notes) {
         return Ok(manage::print(&text));
     }
-    let instance = match choose(&notes, (caller.uid, group), call.instance.take(), call.verb)? {
+    let instance = match choose(app.as_str(), &notes, (caller.uid, group), call.instance.take(), call.verb)? {
         Choice::One(instance) => instance,
         Choice::Several(instances) => match question::which(app, instances)? {
             Answer::Given(instance) => instance,

@@ -16,12 +16,12 @@ pub enum Choice {
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum ChoiceError {
     /// There is none of this name.
-    #[error("there is no instance {name}{}; see: {group} flake list", nearest(others))]
+    #[error("there is no instance {name}{}; see: {app} flake list", nearest(others))]
     Unknown {
         /// The name.
         name: String,
-        /// The group.
-        group: String,
+        /// The command.
+        app: String,
         /// Those there are.
         others: Vec<Instance>,
     },
@@ -35,11 +35,12 @@ fn nearest(others: &[Instance]) -> String {
     if labels.is_empty() { String::new() } else { format!(", only {}", labels.join(", ")) }
 }
 
-/// Chooses among the instances of a group for user `uid`.
+/// Chooses among the instances of a group for user `uid`, who calls the flake `app`.
 ///
 /// # Errors
 /// [`ChoiceError`].
 pub fn choose(
+    app: &str,
     notes: &Notes,
     (uid, group): (u32, &str),
     name: Option<InstanceName>,
@@ -51,7 +52,7 @@ pub fn choose(
         (FlakeVerb::New, Some(name)) => {
             let instance = named(name);
             if there.contains(&instance) {
-                return Err(ChoiceError::Exists(instance.label().to_owned(), group.to_owned()));
+                return Err(ChoiceError::Exists(instance.label().to_owned(), app.to_owned()));
             }
             Ok(Choice::One(instance))
         }
@@ -60,7 +61,7 @@ pub fn choose(
             let instance = named(name);
             if !there.contains(&instance) {
                 let name = instance.label().to_owned();
-                return Err(ChoiceError::Unknown { name, group: group.to_owned(), others: there });
+                return Err(ChoiceError::Unknown { name, app: app.to_owned(), others: there });
             }
             Ok(Choice::One(instance))
         }
@@ -108,7 +109,7 @@ mod tests {
 
     fn one(labels: &[&str], name: Option<&str>, verb: FlakeVerb) -> String {
         let (_folder, notes) = notes(labels);
-        match choose(&notes, DEV, name.map(|name| name.parse().unwrap()), verb) {
+        match choose("dev", &notes, DEV, name.map(|name| name.parse().unwrap()), verb) {
             Ok(Choice::One(instance)) => instance.label().to_owned(),
             Ok(Choice::Several(all)) => format!("{} of them", all.len()),
             Err(error) => error.to_string(),

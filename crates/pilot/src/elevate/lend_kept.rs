@@ -45,7 +45,7 @@ pub(super) fn lend(
     if call.options.contains(&LauncherOption::Remove) {
         return Err(refuse(&format!("%remove does not go through sudo; try: {app} flake remove=NAME")));
     }
-    let instance = match choose(&notes, (caller.uid, group), call.instance.take(), call.verb)? {
+    let instance = match choose(app.as_str(), &notes, (caller.uid, group), call.instance.take(), call.verb)? {
         Choice::One(instance) => instance,
         Choice::Several(instances) => return Err(manage::several(app, &instances)),
     };
