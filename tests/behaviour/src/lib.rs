@@ -25,6 +25,7 @@ mod ways;
 pub mod elevated;
 pub mod identity;
 pub mod images;
+pub mod instances;
 pub mod interactive;
 pub mod plans;
 pub mod refusals;

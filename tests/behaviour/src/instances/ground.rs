@@ -1,0 +1,167 @@
+//! A flake whose instances are kept, called by who registered it.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+use anyhow::{Context as _, Result, ensure};
+use flake_testkit::{Conversation, Image, Outcome, ScratchHost, Subject, Terminal, User};
+
+/// A trial: its name, which is the flake's, too; options of `flake-ctl register`; and what it does.
+pub(super) type Case = (&'static str, &'static [&'static str], fn(&Ground<'_>) -> Result<()>);
+
+/// The flake, its user, and where what belongs to it is.
+pub(super) struct Ground<'a> {
+    pub(super) host: &'a ScratchHost,
+    pub(super) name: String,
+    /// The flake is its `app`.
+    pub(super) subject: Subject,
+}
+
+impl<'a> Ground<'a> {
+    /// Has a user register a flake of a small system.
+    pub(super) fn new(
+        host: &'a ScratchHost,
+        user: &'static User,
+        name: &str,
+        options: &[&str],
+    ) -> Result<Self> {
+        Self::of(host, user, (name, &Image::BOX, "/bin/busybox"), options)
+    }
+
+    /// Has a user register a flake.
+    pub(super) fn of(
+        host: &'a ScratchHost,
+        user: &'static User,
+        (name, image, target): (&str, &Image, &str),
+        options: &[&str],
+    ) -> Result<Self> {
+        let app = host.register(user, (name, image, target), options)?;
+        Ok(Self { host, name: name.to_owned(), subject: Subject { app, ..Subject::control(user) } })
+    }
+
+    pub(super) fn user(&self) -> &'static User {
+        self.subject.user
+    }
+
+    pub(super) fn call(&self, words: &[&str]) -> Result<Outcome> {
+        Ok(self.subject.call(words).run()?)
+    }
+
+    /// Exactly this comes out of a call, and nothing is said.
+    pub(super) fn prints(&self, words: &[&str], out: &str) -> Result<()> {
+        let outcome = self.call(words)?;
+        ensure!(
+            outcome.success() && outcome.out() == out && outcome.stderr.is_empty(),
+            "{words:?}: {outcome}, expected {out:?}"
+        );
+        Ok(())
+    }
+
+    /// The launcher refuses a call with exactly this, its own name left out.
+    pub(super) fn refuses(&self, words: &[&str], err: &str) -> Result<()> {
+        let outcome = self.call(words)?;
+        let expected = format!("{}: {err}\n", self.name);
+        ensure!(
+            outcome.code == Some(125) && outcome.stdout.is_empty() && outcome.err() == expected,
+            "{words:?}: {outcome}, expected {expected:?}"
+        );
+        Ok(())
+    }
+
+    /// A call that runs until its standard input ends, from when it runs.
+    pub(super) fn running(&self, words: &[&str]) -> Result<Conversation> {
+        let words: Vec<_> = words.iter().chain(&["sh", "-c", "echo runs; cat"]).copied().collect();
+        let running = Conversation::new(self.subject.call(&words).spawn()?);
+        running.expect("runs\n")?;
+        Ok(running)
+    }
+
+    /// A script of bash on a terminal, in which `$APP` is the flake.
+    pub(super) fn terminal(&self, script: &str) -> Result<Terminal> {
+        Ok(self.subject.terminal(script)?)
+    }
+
+    /// Everything that a terminal shows of a script, which has to end with status 0.
+    pub(super) fn shown(&self, script: &str) -> Result<String> {
+        let ended = self.terminal(script)?.end()?;
+        ensure!(ended.code == Some(0), "{script}: {ended:?}");
+        Ok(ended.seen)
+    }
+
+    /// Adds a layer to the flake file.
+    pub(super) fn layer(&self, text: &str) -> Result<()> {
+        let folder = self.configuration().join(format!("{}.d", self.name));
+        fs::create_dir_all(&folder)?;
+        let path = folder.join("50.yaml");
+        fs::write(&path, text).with_context(|| path.display().to_string())
+    }
+
+    fn configuration(&self) -> PathBuf {
+        match self.user().id {
+            0 => "/usr/share/flakes".into(),
+            _ => self.user().home().join(".config/flakes"),
+        }
+    }
+
+    /// The folder of what is noted about the instances.
+    pub(super) fn notes(&self) -> PathBuf {
+        let state = match self.user().id {
+            0 => "/var/lib/flakes".into(),
+            _ => self.user().home().join(".local/state/flakes"),
+        };
+        state.join("instances").join(self.user().id.to_string()).join(&self.name)
+    }
+
+    /// Has an instance be one that was used last so long ago.
+    pub(super) fn idle(&self, label: &str, time: Duration) -> Result<()> {
+        let note = File::options().write(true).open(self.notes().join(label))?;
+        Ok(note.set_modified(SystemTime::now() - time)?)
+    }
+
+    /// The name of an instance's container; names in tests have no signs that need care but `_`.
+    pub(super) fn container(&self, label: &str) -> String {
+        let unnamed = format!("flake.{}..{}", self.user().id, self.name);
+        if label == self.name { unnamed } else { format!("{unnamed}..{label}") }
+    }
+
+    /// Podman's id of an instance's container.
+    pub(super) fn id(&self, label: &str) -> Result<String> {
+        let container = self.container(label);
+        Ok(self.podman(["container", "inspect", "--format", "{{.Id}}", &container])?.trim().to_owned())
+    }
+
+    /// The labels of the instances whose containers are there, in order.
+    pub(super) fn labels(&self) -> Result<Vec<String>> {
+        let filter = format!("label=flake.group={}", self.name);
+        let format = "{{index .Labels \"flake.instance\"}}";
+        let list = self.podman(["ps", "--all", "--filter", &filter, "--format", format])?;
+        let mut labels: Vec<String> = list.lines().map(str::to_owned).collect();
+        labels.sort();
+        Ok(labels)
+    }
+
+    /// Exactly these instances are there.
+    pub(super) fn has(&self, labels: &[&str]) -> Result<()> {
+        let found = self.labels()?;
+        ensure!(found == labels, "instances: {found:?}, expected {labels:?}");
+        Ok(())
+    }
+
+    pub(super) fn podman<S: AsRef<OsStr>>(&self, words: impl IntoIterator<Item = S>) -> Result<String> {
+        Ok(self.host.podman(self.user(), words).check()?.out())
+    }
+
+    pub(super) fn stop(&self, label: &str) -> Result<()> {
+        self.podman(["stop", "--time", "0", &self.container(label)]).map(drop)
+    }
+
+    /// Takes the flake away, with all that it has.
+    pub(super) fn end(&self) -> Result<()> {
+        let app = self.subject.app.as_os_str();
+        let words = ["remove", "--force", "--app"].map(OsStr::new).into_iter().chain([app]);
+        self.host.flake_ctl(self.user(), words).check()?;
+        self.has(&[])
+    }
+}

@@ -1,0 +1,11 @@
+//! What users see of instances that are kept.
+
+use std::process::ExitCode;
+
+use flake_behaviour::instances;
+use flake_testkit::{Suite, run};
+
+fn main() -> ExitCode {
+    let (trials, last) = instances::trials();
+    run(Suite { product: true, trials, last })
+}
