@@ -77,8 +77,8 @@ pub(super) fn lend(
         _ => {}
     }
     let is_attached = flake.lifetime == Lifetime::Attach;
-    if is_attached && streams.window.is_none() {
-        return Err(manage::needs_terminal());
+    if is_attached {
+        manage::check_seat(&streams)?;
     }
     let Entered { socket: connection, made, in_use } = keeper.enter_certainly()?;
     keeper.share()?;

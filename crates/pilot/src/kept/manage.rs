@@ -5,7 +5,9 @@ use super::question::{self, Answer};
 use crate::ending::{Ending, Refusal};
 use flake_core::instance::{FlakeVerb, Instance, KeptCall, Notes};
 use flake_engine::podman::Keeper;
+use flake_engine::session::Streams;
 use flake_schema::FlakeName;
+use flake_wire::Source;
 use std::io::{self, Write};
 use std::time::{Duration, SystemTime};
 
@@ -59,11 +61,16 @@ pub(crate) fn outdated(app: &FlakeName) -> String {
     format!("image or flake have changed since this instance was made; to make it anew: {app} flake update")
 }
 
-/// Attaching makes no sense without one.
-pub(crate) fn needs_terminal() -> Refusal {
-    Refusal::Other(
-        "joins a terminal that is shared, so it has to be called on one; see: man script".to_owned(),
-    )
+/// An attached application shares a terminal, and has nothing else.
+pub(crate) fn check_seat(streams: &Streams) -> Result<(), Refusal> {
+    let text = if streams.window.is_none() {
+        "joins a terminal that is shared, so it has to be called on one; see: man script"
+    } else if streams.table.iter().any(|stream| stream.source != Source::Terminal) {
+        "joins a terminal that is shared, so neither its input nor its output can be redirected"
+    } else {
+        return Ok(());
+    };
+    Err(Refusal::Other(text.to_owned()))
 }
 
 /// Asks whether the data of an instance may go. Gives how the call ends where not.

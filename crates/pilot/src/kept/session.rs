@@ -28,8 +28,8 @@ pub(super) fn run(keeper: &Keeper<'_>, options: &[LauncherOption]) -> Result<End
     let gather = if wants_terminal { Streams::at_terminal } else { Streams::gather };
     let mut streams = gather(&launch.args, files)?;
     let is_attached = keeper.flake.lifetime == Lifetime::Attach;
-    if is_attached && streams.window.is_none() {
-        return Err(manage::needs_terminal());
+    if is_attached {
+        manage::check_seat(&streams)?;
     }
     let mut relays = None;
     let mut tried = Tried { silent: None, is_shared: false, number: 0 };
