@@ -1,10 +1,13 @@
 //! What users see of instances that are kept: their names and verbs, what is asked and said, how many there may be.
 
+mod attach;
 mod changed;
 mod ground;
 mod limits;
 mod names;
+mod probes;
 mod question;
+mod scripts;
 mod sharing;
 mod verbs;
 
@@ -19,7 +22,17 @@ const WAYS: [(&str, &User); 2] = [("rootful", &ROOT), ("rootless", &ADA)];
 /// The trials that run side by side, and those that change the host for everybody.
 #[must_use]
 pub fn trials() -> (Vec<Trial>, Vec<Trial>) {
-    let beside = [verbs::CASES, names::CASES, question::CASES, changed::CASES, limits::CASES, sharing::CASES];
+    let beside = [
+        verbs::CASES,
+        names::CASES,
+        question::CASES,
+        changed::CASES,
+        limits::CASES,
+        sharing::CASES,
+        attach::CASES,
+        scripts::CASES,
+        probes::CASES,
+    ];
     let mut last = of_ways(limits::ALONE);
     last.push(trial("nothing_is_left", |host: &ScratchHost| crate::nothing_is_left(host, &[&ROOT, &ADA])));
     (of_ways(&beside.concat()), last)

@@ -157,11 +157,15 @@ impl<'a> Ground<'a> {
         self.podman(["stop", "--time", "0", &self.container(label)]).map(drop)
     }
 
-    /// Takes the flake away, with all that it has.
+    /// Takes the flake away, with all that it has. While another user's flake of that name is there, instances stay
+    /// when only this one goes.
     pub(super) fn end(&self) -> Result<()> {
+        for label in self.labels()? {
+            self.podman(["rm", "--force", "--time", "0", "--volumes", &self.container(&label)])?;
+        }
         let app = self.subject.app.as_os_str();
         let words = ["remove", "--force", "--app"].map(OsStr::new).into_iter().chain([app]);
         self.host.flake_ctl(self.user(), words).check()?;
-        self.has(&[])
+        Ok(())
     }
 }
