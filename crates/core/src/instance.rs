@@ -1,10 +1,12 @@
 //! Kept instances: what they are called, and which one a call means.
 
 mod choice;
+mod image_user;
 mod notes;
 mod request;
 
 pub use choice::{Choice, ChoiceError, choose};
+pub use image_user::ImageUser;
 pub use notes::{Closed, InUse, Made, Making, Notes, NotesError};
 pub use request::{FlakeVerb, KeptCall, RequestError};
 
@@ -19,6 +21,10 @@ pub mod label {
     pub const INSTANCE: &str = "flake.instance";
     /// What it was made from.
     pub const MADE_OF: &str = "flake.made-of";
+    /// The image's `USER`, where the agent is root because of scripts.
+    pub const IMAGE_USER: &str = "flake.image-user";
+    /// The image's `HOME`, where it has one and the agent is root because of scripts.
+    pub const IMAGE_HOME: &str = "flake.image-home";
 }
 
 /// One instance of one user.

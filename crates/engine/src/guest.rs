@@ -8,6 +8,7 @@ mod tests;
 mod who;
 
 use flake_core::guest::{Guest, GuestError, Heard, Script, ScriptEnd};
+use flake_core::instance::ImageUser;
 use flake_core::launch::Launch;
 use flake_core::probe::Check;
 use flake_schema::{ProbeAction, ProvisionMode};
@@ -36,6 +37,8 @@ pub struct AgentGuest<'a> {
     launch: &'a Launch,
     /// The user that the agent is inside, once it was looked up.
     agent: Option<Option<u32>>,
+    /// As whom calls run, where the agent is root instead of the image's user.
+    user: Option<ImageUser>,
     answer_within: Duration,
 }
 
@@ -43,7 +46,12 @@ impl<'a> AgentGuest<'a> {
     /// An instance of a launch. Scripts of its user run as whom a call does, with the same variables.
     #[must_use]
     pub fn new(connect: Connect<'a>, launch: &'a Launch) -> Self {
-        Self { connect, launch, agent: None, answer_within: ANSWER_WITHIN }
+        Self { connect, launch, agent: None, user: None, answer_within: ANSWER_WITHIN }
+    }
+
+    /// Says whom calls run as, where the agent is root instead of the image's user.
+    pub(crate) fn set_user(&mut self, user: Option<ImageUser>) {
+        self.user = user;
     }
 
     fn talk(&self) -> Result<Talk, GuestError> {
@@ -59,7 +67,7 @@ impl<'a> AgentGuest<'a> {
                 *self.agent.insert(status.as_deref().and_then(who::uid))
             }
         };
-        Ok(Who::new(mode, self.launch, agent))
+        Ok(Who::new(mode, self.launch, agent, self.user.as_ref()))
     }
 }
 

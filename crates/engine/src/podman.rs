@@ -6,6 +6,7 @@ mod kept;
 mod options;
 mod words;
 
+pub(crate) use kept::image_user;
 pub use kept::{Entered, Keeper};
 pub use words::{becomes, created};
 

@@ -82,6 +82,9 @@ pub enum EngineError {
     /// A kept instance is gone though it was there a moment ago.
     #[error("the instance was ended or removed meanwhile")]
     Vanished,
+    /// The image names a user that it does not have.
+    #[error("the image's user {0} is not in its /etc/passwd and /etc/group")]
+    ImageUser(String),
     /// The agent of an instance that was just started is silent.
     #[error("the agent inside does not answer")]
     Silent,

@@ -15,7 +15,7 @@ mod volumes;
 
 pub use containers::{Container, ContainerState};
 pub use copy::Owner;
-pub use images::{Image, ImageFile, SCRATCH_LABEL};
+pub use images::{Config as ImageConfig, Image, ImageFile, SCRATCH_LABEL};
 pub use kept::{Kept, KeptConfig, KeptState};
 pub use layers::{Folders, GraphDriver};
 pub use specimen::{HostConfig, Inspection, Specimen, State, Volume};

@@ -101,7 +101,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let notes = Notes::new(folder.path(), 7, "dev");
         for label in labels {
-            let made = Made { id: "0".into(), made_of: "0".into(), socket: "/x".into() };
+            let made = Made { id: "0".into(), made_of: "0".into(), socket: "/x".into(), user: None };
             notes.write(&Instance::new(7, "dev", Some(label.parse().unwrap())), &made).unwrap();
         }
         (folder, notes)

@@ -4,7 +4,7 @@
 //! and whoever runs something in the instance holds a shared lock on it (flock(2)). A second file, in `.locks`, is
 //! locked while the instance is made, started or removed.
 
-use super::Instance;
+use super::{ImageUser, Instance};
 use flake_schema::InstanceName;
 use flake_sys::atomic;
 use rustix::fs::{FlockOperation, Mode, OFlags, Timestamps, flock, futimens, open};
@@ -39,6 +39,8 @@ pub struct Made {
     pub made_of: String,
     /// Where its agent listens, when it has been up.
     pub socket: PathBuf,
+    /// As whom calls run, where that is not the agent's user.
+    pub user: Option<ImageUser>,
 }
 
 /// Something runs in the instance while this lives.
@@ -163,7 +165,10 @@ impl Notes {
     pub fn write(&self, instance: &Instance, made: &Made) -> Result<(), NotesError> {
         self.make_folder()?;
         let file = self.file(instance);
-        let text = format!("{}\n{}\n{}\n", made.id, made.made_of, made.socket.display());
+        let mut text = format!("{}\n{}\n{}\n", made.id, made.made_of, made.socket.display());
+        if let Some(user) = &made.user {
+            text.push_str(&format!("{user}\n"));
+        }
         atomic::write(&file, text.as_bytes(), 0o600).map_err(failed("write", &file))
     }
 
@@ -214,7 +219,9 @@ fn read(file: &OwnedFd) -> Option<Made> {
     File::from(file.try_clone().ok()?).take(MOST).read_to_string(&mut text).ok()?;
     let mut lines = text.lines();
     let (id, made_of, socket) = (lines.next()?, lines.next()?, lines.next()?);
-    Some(Made { id: id.to_owned(), made_of: made_of.to_owned(), socket: socket.into() })
+    // A user that cannot be read must not become the agent's own.
+    let user = lines.next().map(|line| ImageUser::parse(line).ok_or(())).transpose().ok()?;
+    Some(Made { id: id.to_owned(), made_of: made_of.to_owned(), socket: socket.into(), user })
 }
 
 #[cfg(test)]
@@ -223,7 +230,8 @@ mod tests {
     use std::time::Duration;
 
     fn notes(folder: &Path) -> (Notes, Instance, Made) {
-        let made = Made { id: "0a".into(), made_of: "f00".into(), socket: "/run/user/7/flakes/a b".into() };
+        let socket = "/run/user/7/flakes/a b".into();
+        let made = Made { id: "0a".into(), made_of: "f00".into(), socket, user: None };
         (Notes::new(folder, 7, "dev"), Instance::new(7, "dev", None), made)
     }
 
@@ -234,8 +242,11 @@ mod tests {
         assert!(notes.enter(&instance).is_none() && notes.instances().is_empty());
         notes.write(&instance, &made).unwrap();
         let other = Instance::new(7, "dev", Some("other".parse().unwrap()));
-        notes.write(&other, &made).unwrap();
+        let user = ImageUser::find("5:6", ("", ""), "/");
+        let as_user = Made { user, ..made.clone() };
+        notes.write(&other, &as_user).unwrap();
         assert_eq!(notes.read(&instance), Some(made));
+        assert_eq!(notes.read(&other), Some(as_user));
         assert_eq!(notes.instances(), [instance.clone(), other]);
         notes.forget(&instance).unwrap();
         notes.forget(&instance).unwrap();
@@ -267,6 +278,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (notes, instance, made) = notes(folder.path());
         notes.write(&instance, &made).unwrap();
+        fs::write(notes.file(&instance), "0a\nf00\n/x\n1 2").unwrap();
+        assert!(notes.enter(&instance).is_none());
         fs::write(notes.file(&instance), "half").unwrap();
         assert!(notes.enter(&instance).is_none());
         fs::remove_file(notes.file(&instance)).unwrap();

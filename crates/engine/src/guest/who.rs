@@ -1,6 +1,8 @@
 //! As whom a script runs, and with what around.
 
+use crate::podman::image_user;
 use crate::session::{account, ids};
+use flake_core::instance::ImageUser;
 use flake_core::launch::Launch;
 use flake_schema::ProvisionMode;
 use flake_wire::{Account, Ids};
@@ -24,20 +26,34 @@ pub(super) struct Who {
 
 impl Who {
     /// As whom scripts of a mode run in an instance of a launch; `agent` is the agent's own user inside, where that is
-    /// known.
-    pub(super) fn new(mode: ProvisionMode, launch: &Launch, agent: Option<u32>) -> Self {
+    /// known, and `user` the image's where the agent is root in its place.
+    pub(super) fn new(
+        mode: ProvisionMode,
+        launch: &Launch,
+        agent: Option<u32>,
+        user: Option<&ImageUser>,
+    ) -> Self {
         let env =
             launch.env.iter().map(|(name, value)| (name.as_bytes().to_vec(), value.as_bytes().to_vec()));
         let mut env: Vec<Variable> = env.collect();
         match mode {
             ProvisionMode::User => {
+                if let Some(user) = user {
+                    env.extend(image_user::home(user, launch));
+                    return Self {
+                        ids: Some(image_user::ids(user)),
+                        account: None,
+                        env,
+                        umask: launch.umask,
+                    };
+                }
                 let becomes = launch.identity.as_ref().filter(|identity| agent != Some(identity.uid));
                 Self { ids: becomes.map(ids), account: becomes.map(account), env, umask: launch.umask }
             }
             ProvisionMode::System => {
                 let is_root = agent == Some(0);
                 // Else the variables are those of root's calls.
-                if launch.identity.is_some() || !is_root {
+                if launch.identity.is_some() || user.is_some() || !is_root {
                     for (name, value) in [("HOME", "/root"), ("USER", "root"), ("LOGNAME", "root")] {
                         env.retain(|(other, _)| other != name.as_bytes());
                         env.push((name.into(), value.into()));

@@ -4,6 +4,7 @@
 //! there, podman is asked what has become of the container, under the instance's lock.
 
 mod greet;
+pub(crate) mod image_user;
 mod passing;
 mod room;
 mod start;
@@ -243,7 +244,7 @@ impl Keeper<'_> {
             let _ = std::fs::remove_file(&before.socket);
         }
         let made_of = before.map(|before| before.made_of);
-        let made = self.run_again(name, &kept.id).and_then(|started| self.finish(started, Moment::Started));
+        let made = self.run_again(name, kept).and_then(|started| self.finish(started, Moment::Started));
         match made {
             Ok(made) => Ok(Made { made_of: made_of.unwrap_or(made.made_of), ..made }),
             Err(error) => {
@@ -255,7 +256,7 @@ impl Keeper<'_> {
 
     /// A fingerprint of what decides how the instance is made.
     pub(super) fn made_of(&self) -> Result<String, EngineError> {
-        let words = words::kept(self.launch, self.engine.is_root)?;
+        let words = words::kept(self.launch, self.engine.is_root, self.needs_root())?;
         let words = words.iter().map(|word| word.as_encoded_bytes());
         Ok(fingerprint(words.chain([self.launch.image_state.as_bytes()])))
     }

@@ -17,13 +17,17 @@ const COMMON: [&str; 3] = ["--pull=never", "--log-driver=none", "--http-proxy=fa
 const LOGGED: [&str; 4] =
     ["--pull=never", "--log-driver=k8s-file", "--log-opt=max-size=1mb", "--http-proxy=false"];
 
-/// The words of `podman run` for an instance that outlives its calls, the agent's command line with them.
+/// The agent is root.
+const AS_ROOT: &str = "--user=0:0";
+
+/// The words of `podman run` for an instance that outlives its calls, the agent's command line with them; `options` are
+/// those of [`kept`].
 pub(super) fn keep(
-    launch: &Launch,
-    (instance, made_of): (&Instance, &str),
+    (launch, instance): (&Launch, &Instance),
+    labels: &[(&str, &str)],
     agent: &Path,
-    is_root: bool,
-) -> Result<Vec<OsString>, EngineError> {
+    options: Vec<OsString>,
+) -> Vec<OsString> {
     let mut words: Vec<OsString> =
         ["podman", "run", "--detach", "--init", "--init-path"].map(OsString::from).to_vec();
     words.push(agent.into());
@@ -35,20 +39,20 @@ pub(super) fn keep(
         (label::CONFIG, launch.file.display().to_string()),
         (instance::label::GROUP, instance.group.clone()),
         (instance::label::INSTANCE, instance.label().to_owned()),
-        (instance::label::MADE_OF, made_of.to_owned()),
     ] {
         words.push(format!("--label={label}={value}").into());
     }
-    words.extend(kept(launch, is_root)?);
+    words.extend(labels.iter().map(|(label, value)| format!("--label={label}={value}").into()));
+    words.extend(options);
     words.push(flake_wire::ENTRYPOINT_ENDS.into());
-    Ok(words)
+    words
 }
 
-/// What decides how an instance is made, the image last.
-pub(super) fn kept(launch: &Launch, is_root: bool) -> Result<Vec<OsString>, EngineError> {
+/// What decides how an instance is made, the image last. With `needs_root` the agent is root, whoever the image says.
+pub(super) fn kept(launch: &Launch, is_root: bool, needs_root: bool) -> Result<Vec<OsString>, EngineError> {
     let binds = launch.binds.iter().map(|bind| format!("--mount={}", mount(bind)).into());
     // The home is to live as long as the instance.
-    inside(launch, is_root, Home::Volume, binds)
+    inside(launch, is_root, Home::Volume, binds.chain(needs_root.then(|| AS_ROOT.into())))
 }
 
 /// What becomes of an empty home directory.
@@ -154,14 +158,17 @@ const RESTRICTING: [&str; 10] = [
 /// caller to an image's users, which fails where the image has that number under another name.
 #[must_use]
 pub fn becomes(launch: &Launch) -> bool {
-    let restricts = |option: &String| {
+    launch.identity.as_ref().is_some_and(|identity| identity.uid != 0) && !restricts(launch)
+}
+
+/// Whether an option of the flake means something else when the agent is root.
+pub(super) fn restricts(launch: &Launch) -> bool {
+    launch.options.iter().any(|option| {
         let name = option.split('=').next().unwrap_or(option);
         let is_short = option.starts_with('-') && !option.starts_with("--");
         // The user's letter may stand behind others, and its value at once behind it.
         RESTRICTING.contains(&name) || is_short && option.contains('u')
-    };
-    launch.identity.as_ref().is_some_and(|identity| identity.uid != 0)
-        && !launch.options.iter().any(restricts)
+    })
 }
 
 fn identity_words(identity: &Identity, becomes: bool, is_root: bool, home: Home) -> Vec<String> {
@@ -175,7 +182,7 @@ fn identity_words(identity: &Identity, becomes: bool, is_root: bool, home: Home)
         Home::Volume => "type=volume".to_owned(),
     };
     if becomes {
-        words.push("--user=0:0".to_owned());
+        words.push(AS_ROOT.to_owned());
     } else {
         // Named even where it is what the user namespace comes to: the image may name another user.
         words.push(format!("--user={uid}:{gid}"));

@@ -96,6 +96,9 @@ fn absolute(path: &OsStr, caller: &Caller) -> PathBuf {
 
 /// Whose the files are inside, where that is not the user that podman made the container for.
 fn owner(kept: &Kept, session: &Session) -> Result<Option<Owner>, Failure> {
+    if let Some(user) = kept.notes(session).read(&kept.instance).and_then(|made| made.user) {
+        return Ok(Some(Owner { uid: user.uid, gid: user.gid }));
+    }
     let registry = Registry::of(&session.caller)?;
     // Of a flake that is gone nobody knows.
     let found = kept.flake.parse().ok().and_then(|name| registry.find(&name, None).ok());

@@ -9,8 +9,8 @@ use flake_core::instance::{Choice, FlakeVerb, Instance, KeptCall, Notes, choose,
 use flake_core::launch::{self, Rights};
 use flake_core::registry::{Registration, Registry};
 use flake_core::words::LauncherOption;
-use flake_engine::podman::{Entered, Keeper, Podman, becomes};
-use flake_engine::session::{Streams, Surroundings, exec};
+use flake_engine::podman::{Entered, Keeper, Podman};
+use flake_engine::session::{Streams, Surroundings};
 use flake_schema::{InstanceName, Lifetime};
 use flake_wire::{Handed, Request};
 use std::ffi::OsString;
@@ -86,7 +86,7 @@ pub(super) fn lend(
     if keeper.is_outdated(&made)? {
         warning.get_or_insert_with(|| manage::outdated(app));
     }
-    let request = Box::new(exec(&launch, becomes(&launch), &streams, surroundings));
+    let request = Box::new(keeper.request(&made, &streams, surroundings));
     let request = if is_attached { Request::Join(request) } else { Request::Exec(request) };
     // A connection on which no command was asked for would run any: then nobody gets it.
     ask_for(&connection, &request, &streams.descriptors)?;

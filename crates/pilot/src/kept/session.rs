@@ -6,8 +6,8 @@ use crate::report;
 use crate::run::{conclude, copying};
 use flake_core::words::LauncherOption;
 use flake_engine::Started;
-use flake_engine::podman::{Entered, Keeper, becomes};
-use flake_engine::session::{End, Files, Session, Streams, Surroundings, exec};
+use flake_engine::podman::{Entered, Keeper};
+use flake_engine::session::{End, Files, Session, Streams, Surroundings};
 use flake_schema::Lifetime;
 use flake_sys::reason::reason;
 use flake_sys::signals;
@@ -50,7 +50,7 @@ pub(super) fn run(keeper: &Keeper<'_>, options: &[LauncherOption]) -> Result<End
         }
         let Entered { socket, made, in_use } = entered;
         let signals = Session::signals()?;
-        let request = Box::new(exec(launch, becomes(launch), &streams, &Surroundings::inherited()));
+        let request = Box::new(keeper.request(&made, &streams, &Surroundings::inherited()));
         let request = if is_attached { Request::Join(request) } else { Request::Exec(request) };
         let started = Started { socket, starter: None, becomes: false };
         if relays.is_none() {

@@ -45,6 +45,9 @@ pub struct Config {
     /// `USER` of the image.
     #[serde(default)]
     pub user: String,
+    /// Variables, `NAME=VALUE`.
+    #[serde(default)]
+    pub env: Option<Vec<String>>,
 }
 
 impl Image {

@@ -42,6 +42,9 @@ pub struct KeptConfig {
     /// Its labels.
     #[serde(default)]
     pub labels: Option<BTreeMap<String, String>>,
+    /// Where its first process starts.
+    #[serde(default)]
+    pub working_dir: String,
 }
 
 impl Kept {

@@ -1,16 +1,18 @@
 //! Starting a kept container with a socket handed over, and all that comes before the first call.
 
 use super::greet::greeted;
+use super::image_user::Said;
 use super::{Keeper, connect_to};
 use crate::guest::AgentGuest;
 use crate::podman::words;
 use crate::rendezvous::Rendezvous;
 use crate::start::{EngineError, Outcome, system};
 use flake_core::guest::Guest;
-use flake_core::instance::Made;
+use flake_core::instance::{Made, label};
 use flake_core::probe;
 use flake_core::provision::{self, Moment};
 use flake_schema::Target;
+use flake_tools::podman::Kept;
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
@@ -27,6 +29,8 @@ const MOST: usize = 16;
 pub(super) struct Running {
     id: String,
     socket: Rendezvous,
+    /// The image's user, where the agent is another.
+    said: Option<Said>,
 }
 
 impl Keeper<'_> {
@@ -34,21 +38,34 @@ impl Keeper<'_> {
     pub(super) fn run_new(&self) -> Result<Running, EngineError> {
         let Self { engine, launch, .. } = self;
         let made_of = self.made_of()?;
-        let mut words = words::keep(launch, (self.instance, &made_of), &engine.agent, engine.is_root)?;
-        if launch.target == Target::Entrypoint {
+        let (runs_image, needs_root) = (launch.target == Target::Entrypoint, self.needs_root());
+        let config =
+            (runs_image || needs_root).then(|| engine.tool.image_inspect(&launch.image)).transpose()?;
+        let config = config.and_then(|image| image.config).unwrap_or_default();
+        let said = Said::by(&config).filter(|_| needs_root);
+        let (user, home) = said.as_ref().map_or(("", None), |said| (&said.user, said.home.as_deref()));
+        // Labels of the image could say the same; what is said here is said in their place.
+        let labels = [
+            (label::MADE_OF, made_of.as_str()),
+            (label::IMAGE_USER, user),
+            (label::IMAGE_HOME, home.unwrap_or_default()),
+        ];
+        let options = words::kept(launch, engine.is_root, needs_root)?;
+        let mut words = words::keep((launch, self.instance), &labels, &engine.agent, options);
+        if runs_image {
             // The mark has taken the place of the image's command, which a call without words runs.
-            let command = engine.tool.image_inspect(&launch.image)?.config.and_then(|config| config.cmd);
-            words.extend(command.into_iter().flatten().map(OsString::from));
+            words.extend(config.cmd.into_iter().flatten().map(OsString::from));
         }
         self.start(words, None)
     }
 
     /// Starts a container that is there.
-    pub(super) fn run_again(&self, name: &str, id: &str) -> Result<Running, EngineError> {
-        self.start(["podman", "start", "--", name].map(OsString::from).to_vec(), Some(id))
+    pub(super) fn run_again(&self, name: &str, kept: &Kept) -> Result<Running, EngineError> {
+        let words = ["podman", "start", "--", name].map(OsString::from).to_vec();
+        self.start(words, Some(kept))
     }
 
-    fn start(&self, words: Vec<OsString>, id: Option<&str>) -> Result<Running, EngineError> {
+    fn start(&self, words: Vec<OsString>, kept: Option<&Kept>) -> Result<Running, EngineError> {
         let socket =
             Rendezvous::open(self.runtime).map_err(system("cannot make a socket for the instance"))?;
         let listener = socket.listener.try_clone().map_err(system("cannot pass a socket"))?;
@@ -61,22 +78,26 @@ impl Keeper<'_> {
             }
             Outcome::Refused(why) => return Err(EngineError::Failed { said: why }),
         }
-        let id = match id {
-            Some(id) => id.to_owned(),
+        let found;
+        let kept = match kept {
+            Some(kept) => kept,
             None => {
-                let found = self.engine.tool.kept(&self.instance.container_name())?;
-                found.ok_or(EngineError::Vanished)?.id
+                found =
+                    self.engine.tool.kept(&self.instance.container_name())?.ok_or(EngineError::Vanished)?;
+                &found
             }
         };
-        Ok(Running { id, socket })
+        Ok(Running { id: kept.id.clone(), socket, said: Said::noted(kept) })
     }
 
     /// Provisions what was started, waits until it is ready, and has it watched.
     pub(super) fn finish(&self, running: Running, moment: Moment) -> Result<Made, EngineError> {
-        let Running { id, socket } = running;
+        let Running { id, socket, said } = running;
         let path = socket.path.clone();
         greeted(connect_to(&path).ok_or(EngineError::Vanished)?, UP_WITHIN)?;
         let mut guest = self.guest(path);
+        let user = said.map(|said| said.find(&mut guest)).transpose()?;
+        guest.set_user(user.clone());
         let report = &mut |line: &str| (self.progress)(line);
         let params = &self.flake.param;
         provision::run(&mut guest, &self.flake.provision, params, moment, report)?;
@@ -88,22 +109,18 @@ impl Keeper<'_> {
         if moment == Moment::Made && !self.flake.provision.is_empty() {
             guest.write(FINISHED, b"yes\n")?;
         }
-        Ok(Made { id, made_of: self.made_of()?, socket: socket.keep() })
+        Ok(Made { id, made_of: self.made_of()?, socket: socket.keep(), user })
     }
 
     /// Whether a container without a note was finished once: without scripts there is nothing to finish.
-    pub(super) fn was_finished(
-        &self,
-        kept: &flake_tools::podman::Kept,
-        name: &str,
-    ) -> Result<bool, EngineError> {
+    pub(super) fn was_finished(&self, kept: &Kept, name: &str) -> Result<bool, EngineError> {
         if self.flake.provision.is_empty() {
             return Ok(true);
         }
         if kept.state.running {
             self.engine.tool.stop(name, super::GRACE)?;
         }
-        let running = self.run_again(name, &kept.id)?;
+        let running = self.run_again(name, kept)?;
         let mut guest = self.guest(running.socket.path.clone());
         let is_finished = guest.read(FINISHED, MOST)?.is_some();
         drop(guest);
