@@ -9,6 +9,7 @@ mod probes;
 mod question;
 mod scripts;
 mod sharing;
+mod users;
 mod verbs;
 
 use flake_testkit::{ADA, ROOT, ScratchHost, User, trial};
@@ -32,6 +33,7 @@ pub fn trials() -> (Vec<Trial>, Vec<Trial>) {
         attach::CASES,
         scripts::CASES,
         probes::CASES,
+        users::CASES,
     ];
     let mut last = of_ways(limits::ALONE);
     last.push(trial("nothing_is_left", |host: &ScratchHost| crate::nothing_is_left(host, &[&ROOT, &ADA])));

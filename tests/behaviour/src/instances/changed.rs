@@ -24,10 +24,9 @@ fn notice(ground: &Ground<'_>) -> String {
     )
 }
 
-/// The flake's image is a tag of its own, to be moved.
-fn retag(ground: &Ground<'_>) -> Result<()> {
-    let tag = format!("localhost/{}", ground.name);
-    ground.podman(["tag", "localhost/box", &tag])?;
+/// The flake has an image of its own, whose name can be moved: podman loses names that are given to one image at once.
+fn own_image(ground: &Ground<'_>, name: &'static str) -> Result<()> {
+    let tag = ground.host.image(ground.user(), &Image { name, ..Image::BOX })?;
     let app = ground.subject.app.as_os_str();
     let words =
         ["podman", "register", "--force", "--mutable", "--target", "/bin/busybox", "--container", &tag];
@@ -37,7 +36,7 @@ fn retag(ground: &Ground<'_>) -> Result<()> {
 }
 
 fn image(ground: &Ground<'_>) -> Result<()> {
-    retag(ground)?;
+    own_image(ground, "i_image")?;
     ground.prints(&["touch", "/data"], "")?;
     ground.host.image(ground.user(), &NEXT)?;
     ground.podman(["tag", "localhost/next", &format!("localhost/{}", ground.name)])?;
@@ -130,7 +129,7 @@ fn update(ground: &Ground<'_>) -> Result<()> {
 /// An image that is gone takes nothing from what was made of it.
 fn gone(ground: &Ground<'_>) -> Result<()> {
     let tag = format!("localhost/{}", ground.name);
-    retag(ground)?;
+    own_image(ground, "i_gone")?;
     ground.prints(&["touch", "/data"], "")?;
     ground.podman(["untag", &tag, &tag])?;
     ground.prints(&["ls", "/data"], "/data\n")?;
