@@ -1,5 +1,6 @@
 //! A flake of ada's whose instance is kept, for the reports about those.
 
+use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Result, ensure};
@@ -35,6 +36,13 @@ impl<'a> Kept<'a> {
 
     pub(crate) fn app(&self) -> &PathBuf {
         &self.app
+    }
+
+    /// Adds a layer to the flake file, in place of the one before.
+    pub(crate) fn layer(&self, text: &str) -> Result<()> {
+        let folder = ADA.home().join(format!(".config/flakes/{}.d", self.name));
+        fs::create_dir_all(&folder)?;
+        Ok(fs::write(folder.join("1.yaml"), text)?)
     }
 
     /// The container of the instance without a name.

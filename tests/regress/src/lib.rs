@@ -5,6 +5,7 @@
 mod cntr_864;
 mod distrobox_1405;
 mod distrobox_1525;
+mod distrobox_1824;
 mod distrobox_231;
 mod distrobox_416;
 mod distrobox_467;
@@ -30,6 +31,14 @@ mod elektrobit_59;
 mod elektrobit_82;
 mod ground;
 mod kept;
+mod lima_1685;
+mod lima_192;
+mod lima_209;
+mod lima_2129;
+mod lima_3980;
+mod lima_4517;
+mod lima_5225;
+mod lima_5383;
 mod osinside_23;
 mod osinside_37;
 mod podman_19486;
@@ -53,6 +62,7 @@ pub const ROWS: &[Row] = &[
     ("cntr_864", cntr_864::run),
     ("distrobox_1405", distrobox_1405::run),
     ("distrobox_1525", distrobox_1525::run),
+    ("distrobox_1824", distrobox_1824::run),
     ("distrobox_231", distrobox_231::run),
     ("distrobox_467", distrobox_467::run),
     ("distrobox_482", distrobox_482::run),
@@ -72,6 +82,14 @@ pub const ROWS: &[Row] = &[
     ("elektrobit_45", elektrobit_45::run),
     ("elektrobit_59", elektrobit_59::run),
     ("elektrobit_82", elektrobit_82::run),
+    ("lima_1685", lima_1685::run),
+    ("lima_192", lima_192::run),
+    ("lima_209", lima_209::run),
+    ("lima_2129", lima_2129::run),
+    ("lima_3980", lima_3980::run),
+    ("lima_4517", lima_4517::run),
+    ("lima_5225", lima_5225::run),
+    ("lima_5383", lima_5383::run),
     ("osinside_23", osinside_23::run),
     ("osinside_37", osinside_37::run),
     ("podman_19486", podman_19486::run),
