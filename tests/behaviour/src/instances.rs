@@ -35,7 +35,7 @@ pub fn trials() -> (Vec<Trial>, Vec<Trial>) {
         probes::CASES,
         users::CASES,
     ];
-    let mut last = of_ways(limits::ALONE);
+    let mut last = of_ways(&[limits::ALONE, scripts::ALONE].concat());
     last.push(trial("nothing_is_left", |host: &ScratchHost| crate::nothing_is_left(host, &[&ROOT, &ADA])));
     (of_ways(&beside.concat()), last)
 }

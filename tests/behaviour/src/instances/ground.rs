@@ -114,6 +114,11 @@ impl<'a> Ground<'a> {
         state.join("instances").join(self.user().id.to_string()).join(&self.name)
     }
 
+    /// The folder of the agents' sockets.
+    pub(super) fn sockets(&self) -> PathBuf {
+        self.user().runtime_dir().map_or("/run/flakes".into(), |runtime| runtime.join("flakes"))
+    }
+
     /// Has an instance be one that was used last so long ago.
     pub(super) fn idle(&self, label: &str, time: Duration) -> Result<()> {
         let note = File::options().write(true).open(self.notes().join(label))?;

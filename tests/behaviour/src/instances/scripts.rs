@@ -2,6 +2,7 @@
 
 use anyhow::{Result, ensure};
 use flake_testkit::processes;
+use std::fs;
 
 use super::ground::{Case, Ground};
 
@@ -11,9 +12,11 @@ pub(super) const CASES: &[Case] = &[
     ("i_words", &["--mutable"], words),
     ("i_fails", &["--mutable"], fails),
     ("i_fails_later", &["--mutable"], fails_later),
-    ("i_stopped", &["--mutable"], stopped),
     ("i_late", &["--mutable"], late),
 ];
+
+/// This one counts what others have, too.
+pub(super) const ALONE: &[Case] = &[("i_stopped", &["--mutable"], stopped)];
 
 /// All of root's come first, and each kind in its order.
 fn order(ground: &Ground<'_>) -> Result<()> {
@@ -54,7 +57,7 @@ fn when(ground: &Ground<'_>) -> Result<()> {
     ground.stop("i_when")?;
     ground.prints(&["cat", "/log"], "start\nstart\nother\nstart\n")?;
     // A note that is lost takes nothing from the data.
-    std::fs::remove_file(ground.notes().join("i_when"))?;
+    fs::remove_file(ground.notes().join("i_when"))?;
     ground.prints(&["cat", "/log"], "start\nstart\nother\nstart\nstart\n")?;
     let terminal = ground.terminal("\"$APP\" flake update; echo \"status $?\"")?;
     terminal.expect("[y/N] ")?;
@@ -156,6 +159,8 @@ fn fails_later(ground: &Ground<'_>) -> Result<()> {
 /// ^C while a script runs leaves nothing of it.
 fn stopped(ground: &Ground<'_>) -> Result<()> {
     let mark = ground.host.mark();
+    let sockets = || fs::read_dir(ground.sockets()).map_or(0, Iterator::count);
+    let before = sockets();
     ground.layer(&format!("provision:\n- script: |\n    echo begins\n    sleep {mark}\n"))?;
     let terminal = ground.terminal("trap : INT; \"$APP\" echo word; echo \"status $?\"")?;
     terminal.expect("i_stopped: provision[0]: begins\r\n")?;
@@ -164,8 +169,12 @@ fn stopped(ground: &Ground<'_>) -> Result<()> {
     ensure!(!terminal.end()?.seen.contains("word"));
     ground.has(&[])?;
     processes::until_gone(&mark)?;
+    ensure!(sockets() <= before, "{} sockets, {before} before", sockets());
+    ensure!(!ground.notes().join("i_stopped").exists(), "a note is left");
     ground.layer("provision:\n- script: touch /done\n")?;
-    ground.prints(&["ls", "/done"], "/done\n")
+    ground.prints(&["ls", "/done"], "/done\n")?;
+    ensure!(sockets() > 0, "{} sockets, {before} before", sockets());
+    Ok(())
 }
 
 /// The mark on what is finished is made when all is, so that nobody enters half of it.
