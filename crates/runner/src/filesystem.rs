@@ -2,14 +2,14 @@
 //! mount_setattr(2).
 
 use flake_plan::MountFlags;
-use nix::libc;
-use rustix::fs::{AtFlags, StatFs};
+use flake_sys::mount_attributes::Change;
+use rustix::fs::StatFs;
 use rustix::mount::{
-    FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags, fsconfig_create,
-    fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen, move_mount, open_tree,
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags,
+    fsconfig_create, fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen, move_mount, open_tree,
 };
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
 /// Types of file systems (statfs(2)): the processes, the kernel's objects, the control groups of version 2.
@@ -86,18 +86,6 @@ pub(crate) fn attach(mount: &OwnedFd, place: BorrowedFd<'_>) -> io::Result<()> {
     Ok(move_mount(mount, "", place, "", flags)?)
 }
 
-/// `AT_RECURSIVE` of the kernel's fcntl.h.
-const RECURSIVE: u32 = 0x8000;
-
-/// `struct mount_attr` of mount_setattr(2).
-#[repr(C)]
-struct MountAttr {
-    set: u64,
-    clear: u64,
-    propagation: u64,
-    user_namespace: u64,
-}
-
 /// Adds flags to a mount, and to all below it where they hold for those.
 pub(crate) fn restrict(mount: &OwnedFd, flags: MountFlags) -> io::Result<()> {
     let changes_times = flags.no_atime || flags.strict_atime;
@@ -112,19 +100,6 @@ pub(crate) fn permit_device(mount: &OwnedFd) -> io::Result<()> {
 }
 
 fn change(mount: &OwnedFd, set: MountAttrFlags, clear: MountAttrFlags, is_recursive: bool) -> io::Result<()> {
-    let (set, clear) = (u64::from(set.bits()), u64::from(clear.bits()));
-    let attr = MountAttr { set, clear, propagation: 0, user_namespace: 0 };
-    let at = AtFlags::EMPTY_PATH.bits() | if is_recursive { RECURSIVE } else { 0 };
-    // SAFETY: the path ends in NUL and the structure is as long as said; both live through the call.
-    let result = unsafe {
-        libc::syscall(
-            libc::SYS_mount_setattr,
-            mount.as_raw_fd(),
-            c"".as_ptr(),
-            at,
-            &raw const attr,
-            size_of::<MountAttr>(),
-        )
-    };
-    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    let propagation = MountPropagationFlags::empty();
+    Ok(Change { set, clear, propagation, is_recursive }.make(mount)?)
 }

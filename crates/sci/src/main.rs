@@ -29,6 +29,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     // Whoever runs with the same user inside is not to look into the agent.
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
+    flake_sys::memory::keep_little();
     let words = std::env::args_os().skip(1).collect();
     match agent::Agent::inherit(image::Image::from_words(words)).and_then(|mut agent| agent.run()) {
         Ok(None) => ExitCode::SUCCESS,

@@ -4,11 +4,10 @@ use super::manage;
 use crate::ending::Refusal;
 use flake_core::instance::Instance;
 use flake_schema::FlakeName;
-use flake_sys::interrupt;
-use std::io::{self, IsTerminal, Write};
+use flake_sys::{interrupt, question};
+use std::io::{self, Write};
 
-/// The longest answer that is read, in bytes.
-const LONGEST: usize = 256;
+pub(super) use flake_sys::question::is_possible;
 
 /// What an answer came to.
 pub(super) enum Answer<T> {
@@ -16,11 +15,6 @@ pub(super) enum Answer<T> {
     Given(T),
     /// A signal came instead.
     Signal(i32),
-}
-
-/// Whether there is somebody to ask.
-pub(super) fn is_possible() -> bool {
-    io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
 /// Asks which of several instances is meant; without a terminal that is an error.
@@ -52,16 +46,16 @@ fn pick(answer: &str, labels: &[&str]) -> Option<usize> {
 }
 
 /// Asks; only a clear yes is one.
-pub(super) fn confirm(question: &str) -> Result<Answer<bool>, Refusal> {
-    Ok(match ask(&format!("{question} [y/N] "))? {
-        Answer::Given(answer) => Answer::Given(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")),
+pub(super) fn confirm(text: &str) -> Result<Answer<bool>, Refusal> {
+    Ok(match ask(&format!("{text} [y/N] "))? {
+        Answer::Given(answer) => Answer::Given(question::is_yes(&answer)),
         Answer::Signal(signal) => Answer::Signal(signal),
     })
 }
 
 fn ask(text: &str) -> Result<Answer<String>, Refusal> {
     interrupt::watch();
-    let answer = io::stderr().write_all(text.as_bytes()).and_then(|()| line());
+    let answer = io::stderr().write_all(text.as_bytes()).and_then(|()| question::answer());
     match (interrupt::unwatch(), answer) {
         (Some(signal), _) => Ok(Answer::Signal(signal)),
         (None, Ok(line)) => Ok(Answer::Given(line)),
@@ -69,23 +63,6 @@ fn ask(text: &str) -> Result<Answer<String>, Refusal> {
             Err(Refusal::Other(format!("cannot ask: {}", flake_sys::reason::reason(&error))))
         }
     }
-}
-
-/// A line of standard input, byte by byte: what follows it is the application's.
-fn line() -> io::Result<String> {
-    let input = io::stdin();
-    let mut line = Vec::new();
-    let mut byte = [0];
-    while line.len() < LONGEST && interrupt::wait_readable(&input)? {
-        match rustix::io::read(&input, &mut byte) {
-            Ok(0) => break,
-            Ok(_) if byte == *b"\n" => break,
-            Ok(_) => line.extend(byte),
-            Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Ok(String::from_utf8_lossy(&line).into_owned())
 }
 
 #[cfg(test)]

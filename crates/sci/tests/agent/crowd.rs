@@ -96,8 +96,7 @@ fn half_frames_are_bounded(world: &World) -> Outcome {
     assert!(most < 160 << 10, "{most} KiB for half frames");
     drop(crowd);
     works(world);
-    // Of 240 MiB the allocator may keep a part for the next time.
-    until("the memory is given back", || memory(world) < before + (64 << 10));
+    until("the memory is given back", || memory(world) < before + 2048);
     Ok(())
 }
 

@@ -1,22 +1,10 @@
 //! A folder's mount with those below it, attached nowhere yet.
 
-use nix::libc;
-use rustix::fs::{AtFlags, CWD};
+use crate::mount_attributes::Change;
+use rustix::fs::CWD;
 use rustix::io::Errno;
 use rustix::mount::{MountAttrFlags, MountPropagationFlags, OpenTreeFlags, open_tree};
-use std::os::fd::{AsRawFd, OwnedFd};
-
-/// `AT_RECURSIVE` of the kernel's fcntl.h.
-const RECURSIVE: u32 = 0x8000;
-
-/// `struct mount_attr` of mount_setattr(2).
-#[repr(C)]
-struct MountAttr {
-    set: u64,
-    clear: u64,
-    propagation: u64,
-    user_namespace: u64,
-}
+use std::os::fd::OwnedFd;
 
 /// The copy.
 #[derive(Debug)]
@@ -38,23 +26,7 @@ impl Tree {
         if read_only {
             set |= MountAttrFlags::MOUNT_ATTR_RDONLY;
         }
-        let attr = MountAttr {
-            set: u64::from(set.bits()),
-            clear: 0,
-            propagation: u64::from(MountPropagationFlags::PRIVATE.bits()),
-            user_namespace: 0,
-        };
-        // SAFETY: the path ends in NUL and the structure is as long as said; both live through the call.
-        let result = unsafe {
-            libc::syscall(
-                libc::SYS_mount_setattr,
-                self.0.as_raw_fd(),
-                c"".as_ptr(),
-                AtFlags::EMPTY_PATH.bits() | RECURSIVE,
-                &raw const attr,
-                size_of::<MountAttr>(),
-            )
-        };
-        if result == 0 { Ok(()) } else { Err(Errno::from_raw_os_error(crate::exec::last_error())) }
+        let (clear, propagation) = (MountAttrFlags::empty(), MountPropagationFlags::PRIVATE);
+        Change { set, clear, propagation, is_recursive: true }.make(&self.0)
     }
 }

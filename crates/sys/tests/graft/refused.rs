@@ -28,7 +28,7 @@ fn no_folders(host: &ScratchHost) -> Result<()> {
     for user in [&ROOT, &ADA] {
         let container = Container::start(host, user, &Image::BOX, &[])?;
         let folder = folder(host, user)?;
-        for target in ["/", "work", "/home/../work"] {
+        for target in ["/", "work", "/home/../project"] {
             is_refused(
                 &container,
                 &folder,
@@ -88,7 +88,12 @@ fn read_only_root(host: &ScratchHost) -> Result<()> {
     for user in [&ROOT, &ADA] {
         let container = Container::start(host, user, &Image::BOX, &["--read-only"])?;
         let folder = folder(host, user)?;
-        is_refused(&container, &folder, "/work/x", "the container: /work inside: read-only file system")?;
+        is_refused(
+            &container,
+            &folder,
+            "/project/x",
+            "the container: /project inside: read-only file system",
+        )?;
         // What is there already can be used.
         let outcome = container.graft(&folder, Path::new("/root"))?;
         ensure!(outcome.success(), "{outcome}");
