@@ -10,6 +10,8 @@ mod files;
 mod framed;
 mod launcher;
 mod manners;
+#[path = "../namespace/mod.rs"]
+mod namespace;
 mod scripts;
 mod terminal;
 mod watching;

@@ -2,6 +2,8 @@
 
 mod ends;
 mod files;
+#[path = "../namespace/mod.rs"]
+mod namespace;
 mod probes;
 mod provisioning;
 mod scripts;

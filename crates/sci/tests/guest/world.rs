@@ -1,95 +1,34 @@
-//! An agent with a listening socket in a pid namespace, with `/etc` and `/var/lib` of its own.
+//! The agent of a case, with `/etc` and `/var/lib` of its own.
 
 use flake_core::guest::{Guest, GuestError, Heard, Script, ScriptEnd};
 use flake_core::launch::{Identity, Launch};
 use flake_engine::guest::AgentGuest;
 use flake_schema::{ProvisionMode, Scratch, Target};
-use flake_sys::signals::SignalSet;
-use flake_sys::spawn::{Command, spawn};
-use rustix::process::{Pid, Signal, WaitOptions, geteuid, kill_process, waitpid};
 use std::collections::BTreeMap;
 use std::ffi::CString;
-use std::fs::File;
 use std::os::fd::OwnedFd;
-use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::time::Duration;
+
+pub(crate) use crate::namespace::{World, missing, until};
 
 /// What the agent finds is thrown away with it.
 const SETUP: &str = r#"
     mount -t tmpfs none /var/lib && mkdir /var/lib/etc && cp -a /etc/. /var/lib/etc/ &&
         mount --bind /var/lib/etc /etc && mount -t tmpfs none /var/lib && exec "$0" -- true"#;
 
-/// An agent.
-#[derive(Debug)]
-pub(crate) struct World {
-    folder: tempfile::TempDir,
-    unshare: i32,
-}
-
-/// Why the cases cannot run here.
-pub(crate) fn missing() -> Option<String> {
-    if !geteuid().is_root() {
-        return Some("namespaces take root".into());
-    }
-    (!Path::new("/usr/bin/unshare").exists()).then(|| "no unshare; try: apt-get install util-linux".into())
-}
-
 impl World {
     /// Starts an agent.
     pub(crate) fn start() -> &'static Self {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let everybody = std::os::unix::fs::PermissionsExt::from_mode(0o1777);
-        std::fs::set_permissions(folder.path(), everybody).expect("a folder for all");
-        let listener = UnixListener::bind(folder.path().join("socket")).expect("a socket");
-        let sci = CString::new(env!("CARGO_BIN_EXE_sci")).expect("a path");
-        let setup = CString::new(SETUP).expect("a script");
-        let words = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child", "/bin/sh", "-c"];
+        let words = ["/bin/sh", "-c", SETUP, env!("CARGO_BIN_EXE_sci")];
         let words = words.map(|word| CString::new(word).expect("a word"));
-        let running = spawn(Command {
-            candidates: vec![c"/usr/bin/unshare".into()],
-            argv: words.into_iter().chain([setup, sci]).collect(),
-            env: vec![c"PATH=/usr/sbin:/usr/bin:/sbin:/bin".into(), c"LISTEN_FDS=1".into()],
-            cwd: Some(c"/".into()),
-            ids: None,
-            umask: None,
-            ignored: SignalSet::default(),
-            blocked: SignalSet::default(),
-            descriptors: vec![(0, null()), (1, null()), (2, null()), (3, listener.into())],
-            terminal: None,
-        });
-        let unshare = running.expect("unshare").pid;
-        Box::leak(Box::new(Self { folder, unshare }))
-    }
-
-    /// Ends it, with everything in its namespace.
-    pub(crate) fn end(&self) {
-        let pid = Pid::from_raw(self.unshare).expect("a pid");
-        let _ = kill_process(pid, Signal::KILL);
-        let _ = waitpid(Some(pid), WaitOptions::empty());
-        let _ = std::fs::remove_dir_all(self.folder.path());
-    }
-
-    /// The agent's socket.
-    pub(crate) fn socket(&self) -> PathBuf {
-        self.folder.path().join("socket")
-    }
-
-    /// A place for a case's files, the same inside and outside.
-    pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        Self::with(words, &["PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LISTEN_FDS=1"])
     }
 
     /// The instance.
     pub(crate) fn guest<'a>(&self, launch: &'a Launch) -> AgentGuest<'a> {
         guest(self.socket(), launch)
-    }
-
-    /// The agent's process id on the host: the child of `unshare`.
-    pub(crate) fn agent(&self) -> i32 {
-        let children = format!("/proc/{0}/task/{0}/children", self.unshare);
-        let children = std::fs::read_to_string(children).expect("children");
-        children.split_whitespace().next().expect("a child").parse().expect("a number")
     }
 }
 
@@ -167,17 +106,4 @@ pub(crate) fn having(word: &str) -> usize {
     let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let lines = processes.filter_map(|process| std::fs::read(process.path().join("cmdline")).ok());
     lines.filter(|line| line.split(|byte| *byte == 0).any(|part| part == word.as_bytes())).count()
-}
-
-/// Waits for something that is going to be so.
-pub(crate) fn until(what: &str, done: impl Fn() -> bool) {
-    let limit = Instant::now() + Duration::from_secs(30);
-    while !done() {
-        assert!(Instant::now() < limit, "not in time: {what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
-fn null() -> OwnedFd {
-    File::options().read(true).write(true).open("/dev/null").expect("/dev/null").into()
 }
