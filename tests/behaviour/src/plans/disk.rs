@@ -2,20 +2,16 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
-use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
 use std::process::Child;
-use std::thread;
-use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
-use flake_testkit::{ADA, BOB, Call, Image, processes, rounds, until};
+use flake_testkit::{ADA, BOB, Call, Image, processes, until};
 use nix::sys::signal::Signal;
 
 use super::crowd::at_once;
 use super::ground::{Case, Flake, Ground, counted, failed, works};
-use super::killed::{SIGNALS, moment};
-use super::remains::Host;
+use super::killed::at_any_moment;
 use crate::root_disk::{RootDisk, shell};
 
 /// Alone, since the folder is everybody's.
@@ -269,30 +265,15 @@ fn crowd(ground: &Ground<'_>) -> Result<()> {
 fn any_moment(ground: &Ground<'_>) -> Result<()> {
     // The files belong to other ids.
     let disk = Disk::of(ground, &["--as-caller"])?;
-    let host = Host::look()?;
-    let start = Instant::now();
-    works(&disk.flake.echo()?)?;
-    let span = start.elapsed() * 3 / 2;
-    let rounds = rounds(ROUNDS);
-    for (round, signal) in (0..rounds).flat_map(|round| SIGNALS.map(|signal| (round, signal))) {
-        let mark = ground.host.mark();
-        let mut child = Call::new(disk.flake.command(&["sleep", &mark])).spawn()?;
-        let moment = moment(span, round, rounds)?;
-        thread::sleep(moment);
-        processes::kill(child.id(), signal);
-        let status = child.wait()?;
-        let at = || format!("{signal} {moment:?} after the start, {status}");
-        ensure!(status.signal() == Some(signal as i32), "{}", at());
-        processes::until_gone(&mark).with_context(at)?;
+    let call = |words: &[&str]| Call::new(disk.flake.command(words));
+    at_any_moment(ground, &disk.flake, (call, ROUNDS), |signal| {
         if signal == Signal::SIGKILL {
-            ensure!(disk.folders()?.len() <= 1, "{}", at());
+            ensure!(disk.folders()?.len() <= 1, "{:?}", disk.folders());
             // It may hold the lock a moment longer than the launcher.
             let inits = || processes::all().into_iter().filter(|one| one.name == "flake-init").count();
             until("the end of the init", || (inits() == 0).then_some(()), || inits().to_string())?;
-            works(&disk.flake.echo()?).with_context(at)?;
+            works(&disk.flake.echo()?)?;
         }
-        disk.is_empty().with_context(at)?;
-        host.has_nothing_more().with_context(at)?;
-    }
-    disk.flake.keeps_its_plan("after all that")
+        disk.is_empty()
+    })
 }

@@ -22,7 +22,7 @@ pub(super) const ALONE: &[Case] = &[
 ];
 
 const ROUNDS: u32 = 8;
-pub(super) const SIGNALS: [Signal; 5] =
+const SIGNALS: [Signal; 5] =
     [Signal::SIGKILL, Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP, Signal::SIGQUIT];
 
 /// A moment within the part of a span that belongs to a round.
@@ -32,29 +32,38 @@ pub(super) fn moment(span: Duration, round: u32, rounds: u32) -> Result<Duration
 }
 
 fn launch(ground: &Ground<'_>) -> Result<()> {
-    let flake = ground.flake()?;
-    at_any_moment(ground, &flake, None)
+    with_runtime(ground, None)
 }
 
 /// Where podman keeps no namespace for the user it takes several programs more.
 fn own_namespace(ground: &Ground<'_>) -> Result<()> {
-    let flake = ground.flake()?;
-    at_any_moment(ground, &flake, Some(Path::new("/nowhere")))
+    with_runtime(ground, Some(Path::new("/nowhere")))
 }
 
-fn at_any_moment(ground: &Ground<'_>, flake: &Flake<'_>, runtime: Option<&Path>) -> Result<()> {
+fn with_runtime(ground: &Ground<'_>, runtime: Option<&Path>) -> Result<()> {
+    let flake = ground.flake()?;
     let call = |words: &[&str]| {
         let mut command = flake.command(words);
         command.envs(runtime.map(|runtime| ("XDG_RUNTIME_DIR", runtime)));
         Call::new(command)
     };
+    at_any_moment(ground, &flake, (call, ROUNDS), |_| Ok(()))
+}
+
+/// Ends calls by every signal at every part of what one takes; each time `look` says whether all is as it should be
+/// besides what the host has.
+pub(super) fn at_any_moment(
+    ground: &Ground<'_>,
+    flake: &Flake<'_>,
+    (call, few): (impl Fn(&[&str]) -> Call, u32),
+    look: impl Fn(Signal) -> Result<()>,
+) -> Result<()> {
     let host = Host::look()?;
     // What a launch takes, and a bit.
     let start = Instant::now();
     call(&["true"]).check()?;
     let span = start.elapsed() * 3 / 2;
-    // Every signal at every part of it.
-    let rounds = rounds(ROUNDS);
+    let rounds = rounds(few);
     for (round, signal) in (0..rounds).flat_map(|round| SIGNALS.map(|signal| (round, signal))) {
         let mark = ground.host.mark();
         let mut child = call(&["sleep", &mark]).spawn()?;
@@ -65,6 +74,7 @@ fn at_any_moment(ground: &Ground<'_>, flake: &Flake<'_>, runtime: Option<&Path>)
         let at = || format!("{signal} {moment:?} after the start, {status}");
         ensure!(status.signal() == Some(signal as i32), "{}", at());
         processes::until_gone(&mark).with_context(at)?;
+        look(signal).with_context(at)?;
         host.has_nothing_more().with_context(at)?;
     }
     flake.keeps_its_plan("after all that")
