@@ -7,7 +7,7 @@ mod options;
 mod words;
 
 pub(crate) use kept::image_user;
-pub use kept::{Entered, Keeper};
+pub use kept::{Entered, Keeper, LOOK_AFTER, remove};
 pub use words::{becomes, created};
 
 use crate::start::{Engine, EngineError, Started, Starter, failed, system};

@@ -7,12 +7,12 @@ mod session;
 use crate::ending::{Ending, Refusal};
 use crate::{report, run};
 use flake_core::caller::Caller;
-use flake_core::instance::{Choice, FlakeVerb, Instance, KeptCall, Notes, choose, group};
+use flake_core::instance::{Choice, FlakeVerb, KeptCall, Notes, choose, group};
 use flake_core::launch::{self, Rights};
 use flake_core::registry::{Registration, Registry};
 use flake_core::words::LauncherOption;
 use flake_engine::podman::Keeper;
-use flake_schema::{FlakeName, InstanceName};
+use flake_schema::InstanceName;
 use flake_sys::{interrupt, spawn};
 use question::Answer;
 use std::ffi::OsString;
@@ -26,13 +26,13 @@ pub(crate) fn run(
 ) -> Result<Ending, Refusal> {
     let app = &registration.loaded.name;
     let places = registry.own();
-    let group = group(&registration.loaded.flake, app);
-    let notes = Notes::new(&places.state_dir, caller.uid, group);
-    let mut call = divide(app, words, &notes, caller.uid, group)?;
+    let notes = Notes::new(&places.state_dir, caller.uid, group(&registration.loaded.flake, app));
+    let exists = |name: &InstanceName| notes.has(&notes.instance(Some(name.clone())));
+    let mut call = KeptCall::divide(app.as_str(), words[1..].iter().cloned(), exists)?;
     if let Some(text) = manage::text(&call, app, &notes) {
         return Ok(manage::print(&text));
     }
-    let instance = match choose(app.as_str(), &notes, (caller.uid, group), call.instance.take(), call.verb)? {
+    let instance = match choose(app.as_str(), &notes, call.instance.take(), call.verb)? {
         Choice::One(instance) => instance,
         Choice::Several(instances) => match question::which(app, instances)? {
             Answer::Given(instance) => instance,
@@ -57,25 +57,12 @@ pub(crate) fn run(
         state_dir: &places.state_dir,
         runtime: caller.xdg("XDG_RUNTIME_DIR"),
         notice: &show,
-        progress: &show,
     };
     match verb {
         FlakeVerb::Remove => manage::remove(&keeper, app),
         FlakeVerb::Update => manage::update(&keeper, app),
-        _ => session::run(&keeper, &options),
+        _ => session::call(&keeper, &options),
     }
-}
-
-/// Divides the words of a call.
-fn divide(
-    app: &FlakeName,
-    words: &[OsString],
-    notes: &Notes,
-    uid: u32,
-    group: &str,
-) -> Result<KeptCall, Refusal> {
-    let exists = |name: &InstanceName| notes.has(&Instance::new(uid, group, Some(name.clone())));
-    Ok(KeptCall::divide(app.as_str(), words[1..].iter().cloned(), exists)?)
 }
 
 /// Does what takes a while, unless a signal that ends the call comes meanwhile: then all is undone first.

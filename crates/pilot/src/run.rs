@@ -56,8 +56,7 @@ pub(crate) fn run(
             Err(Refusal::Engine(EngineError::ImageMissing { .. })) if !is_imported => {
                 is_imported = true;
                 // An import takes a while, and a signal is to end it.
-                signals::restore_mask()
-                    .map_err(|error| Refusal::Other(format!("cannot receive signals: {}", reason(&error))))?;
+                let_signals_through()?;
                 engine.import(launch, state_dir, true, &setting_up)?;
             }
             Err(Refusal::Engine(EngineError::NameInUse(_))) if Instant::now() < by => {
@@ -80,6 +79,12 @@ fn session(engine: &Podman, launch: &Launch, wants_terminal: bool) -> Result<End
     let relays = streams.start_relays().map_err(copying)?;
     let end = Session::open(signals, started, &request, streams)?.run()?;
     conclude(end, relays, |status, said| engine.explain(launch, status, &said).into())
+}
+
+/// Podman is to be interrupted by signals again, and what ends this process to end it.
+pub(crate) fn let_signals_through() -> Result<(), Refusal> {
+    signals::restore_mask()
+        .map_err(|error| Refusal::Other(format!("cannot receive signals: {}", reason(&error))))
 }
 
 /// The application's output is not where it was to go.

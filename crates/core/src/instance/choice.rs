@@ -35,19 +35,18 @@ fn nearest(others: &[Instance]) -> String {
     if labels.is_empty() { String::new() } else { format!(", only {}", labels.join(", ")) }
 }
 
-/// Chooses among the instances of a group for user `uid`, who calls the flake `app`.
+/// Chooses among a user's instances of a group for a call of the flake `app`.
 ///
 /// # Errors
 /// [`ChoiceError`].
 pub fn choose(
     app: &str,
     notes: &Notes,
-    (uid, group): (u32, &str),
     name: Option<InstanceName>,
     verb: FlakeVerb,
 ) -> Result<Choice, ChoiceError> {
     let there = notes.instances();
-    let named = |name| Instance::new(uid, group, Some(name));
+    let named = |name| notes.instance(Some(name));
     match (verb, name) {
         (FlakeVerb::New, Some(name)) => {
             let instance = named(name);
@@ -56,7 +55,7 @@ pub fn choose(
             }
             Ok(Choice::One(instance))
         }
-        (FlakeVerb::New, None) => Ok(Choice::One(fresh(&there, uid, group))),
+        (FlakeVerb::New, None) => Ok(Choice::One(fresh(&there, notes))),
         (FlakeVerb::Resume | FlakeVerb::Remove | FlakeVerb::Update, Some(name)) => {
             let instance = named(name);
             if !there.contains(&instance) {
@@ -67,23 +66,21 @@ pub fn choose(
         }
         (_, Some(name)) => Ok(Choice::One(named(name))),
         (_, None) if there.len() > 1 => Ok(Choice::Several(there)),
-        (_, None) => {
-            Ok(Choice::One(there.into_iter().next().unwrap_or_else(|| Instance::new(uid, group, None))))
-        }
+        (_, None) => Ok(Choice::One(there.into_iter().next().unwrap_or_else(|| notes.instance(None)))),
     }
 }
 
 /// An instance of a name that none has yet: the one without a name, else the group's with a number.
-fn fresh(there: &[Instance], uid: u32, group: &str) -> Instance {
-    let unnamed = Instance::new(uid, group, None);
-    let letters: String = group
+fn fresh(there: &[Instance], notes: &Notes) -> Instance {
+    let unnamed = notes.instance(None);
+    let letters: String = notes
+        .group()
         .chars()
         .map(|sign| if sign.is_ascii_alphanumeric() || sign == '_' || sign == '-' { sign } else { '_' })
         .take(50)
         .collect();
-    let numbered = (2_u32..).filter_map(|number| {
-        Some(Instance::new(uid, group, Some(format!("{letters}-{number}").parse().ok()?)))
-    });
+    let numbered = (2_u32..)
+        .filter_map(|number| Some(notes.instance(Some(format!("{letters}-{number}").parse().ok()?))));
     std::iter::once(unnamed.clone())
         .chain(numbered)
         .find(|instance| !there.contains(instance))
@@ -94,8 +91,6 @@ fn fresh(there: &[Instance], uid: u32, group: &str) -> Instance {
 mod tests {
     use super::*;
     use crate::instance::Made;
-
-    const DEV: (u32, &str) = (7, "dev");
 
     fn notes(labels: &[&str]) -> (tempfile::TempDir, Notes) {
         let folder = tempfile::tempdir().unwrap();
@@ -109,7 +104,7 @@ mod tests {
 
     fn one(labels: &[&str], name: Option<&str>, verb: FlakeVerb) -> String {
         let (_folder, notes) = notes(labels);
-        match choose("dev", &notes, DEV, name.map(|name| name.parse().unwrap()), verb) {
+        match choose("dev", &notes, name.map(|name| name.parse().unwrap()), verb) {
             Ok(Choice::One(instance)) => instance.label().to_owned(),
             Ok(Choice::Several(all)) => format!("{} of them", all.len()),
             Err(error) => error.to_string(),

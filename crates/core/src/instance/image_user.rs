@@ -99,7 +99,7 @@ mod tests {
     const GROUP: &str = "root:x:0:\ncrew:x:50:other,app\nusers:x:100:app\nbad:x:y:app\nalone:x:60\n";
 
     fn find(word: &str) -> Option<String> {
-        ImageUser::find(word, (PASSWD, GROUP), "/work").map(|user| user.to_string())
+        ImageUser::find(word, (PASSWD, GROUP), "/project").map(|user| user.to_string())
     }
 
     #[test]
@@ -109,8 +109,8 @@ mod tests {
         assert_eq!(find("1000:"), find("app"));
         assert_eq!(find("app:crew").as_deref(), Some("1000 50 50 /srv/a b"));
         assert_eq!(find("app:60").as_deref(), Some("1000 60 60 /srv/a b"));
-        assert_eq!(find("4711").as_deref(), Some("4711 0 0 /work"));
-        assert_eq!(find("4711:crew").as_deref(), Some("4711 50 50 /work"));
+        assert_eq!(find("4711").as_deref(), Some("4711 0 0 /project"));
+        assert_eq!(find("4711:crew").as_deref(), Some("4711 50 50 /project"));
         for unknown in ["nobody", "half", "app:none", "", "-1"] {
             assert_eq!(find(unknown), None, "{unknown}");
         }

@@ -103,11 +103,21 @@ impl Notes {
 
     /// The instance of a label.
     fn named(&self, label: &str) -> Option<Instance> {
-        if label == self.group {
-            return Some(Instance::new(self.uid, &self.group, None));
-        }
-        let name: InstanceName = label.parse().ok()?;
-        Some(Instance::new(self.uid, &self.group, Some(name)))
+        // The group's name need not be one that an instance can have.
+        let name = if label == self.group { None } else { Some(label.parse().ok()?) };
+        Some(self.instance(name))
+    }
+
+    /// The instance of a name, noted or not; none for the one without.
+    #[must_use]
+    pub fn instance(&self, name: Option<InstanceName>) -> Instance {
+        Instance::new(self.uid, &self.group, name)
+    }
+
+    /// The group.
+    #[must_use]
+    pub fn group(&self) -> &str {
+        &self.group
     }
 
     /// Whether an instance is noted.

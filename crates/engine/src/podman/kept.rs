@@ -6,6 +6,7 @@
 mod greet;
 pub(crate) mod image_user;
 mod passing;
+mod request;
 mod room;
 mod start;
 
@@ -16,7 +17,7 @@ use flake_core::launch::Launch;
 use flake_core::provision::Moment;
 use flake_schema::{Flake, Settings};
 use flake_sys::{interrupt, peer};
-use flake_tools::podman::Kept;
+use flake_tools::podman::{Kept, Podman as Tool};
 use flake_wire::{ENDED_TO_BE_REMOVED, ENDED_TO_RESTART};
 use rustix::net::sockopt::set_socket_timeout;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
@@ -30,7 +31,7 @@ const CONNECT_WITHIN: Duration = Duration::from_secs(10);
 /// How long an agent that ends gives its commands, and a bit.
 const END_WITHIN: Duration = Duration::from_secs(8);
 /// How long an agent may be silent before podman is asked whether it is there.
-const LOOK_AFTER: Duration = Duration::from_secs(1);
+pub const LOOK_AFTER: Duration = Duration::from_secs(1);
 /// How long calls that are about to end may keep an instance from being started again.
 const LEAVE_WITHIN: Duration = Duration::from_secs(5);
 /// How long a container is given to end by itself, in seconds.
@@ -56,10 +57,8 @@ pub struct Keeper<'a> {
     pub state_dir: &'a Path,
     /// The caller's runtime folder.
     pub runtime: Option<&'a Path>,
-    /// What a person may want to know.
+    /// What a person may want to know, lines of scripts and of what is waited for among it.
     pub notice: &'a dyn Fn(&str),
-    /// Lines of scripts, and of what is waited for.
-    pub progress: &'a dyn Fn(&str),
 }
 
 /// A connection to the agent of a kept instance.
@@ -181,7 +180,7 @@ impl Keeper<'_> {
         self.remove_locked()
     }
 
-    /// Makes the instance anew, and enters it.
+    /// Makes the instance anew.
     ///
     /// # Errors
     /// [`EngineError`]; the old one is gone.
@@ -193,26 +192,14 @@ impl Keeper<'_> {
     }
 
     fn remove_locked(&self) -> Result<(), EngineError> {
-        // Half gone would be worse than not at all.
-        interrupt::held(|| {
-            let socket = self.notes.read(self.instance).map(|made| made.socket);
-            self.notes.forget(self.instance)?;
-            self.engine.tool.remove_container(&self.instance.container_name())?;
-            if let Some(socket) = socket {
-                let _ = std::fs::remove_file(socket);
-            }
-            Ok(())
-        })
+        remove(&self.engine.tool, self.notes, self.instance)
     }
 
     /// Makes the container and all that belongs to it. What fails leaves nothing.
     fn make(&self) -> Result<Made, EngineError> {
         self.engine.import(self.launch, self.state_dir, false, || (self.notice)("setting up the image"))?;
         self.make_room()?;
-        let made = self.run_new().and_then(|started| {
-            let made = self.finish(started, Moment::Made)?;
-            Ok(made)
-        });
+        let made = self.run_new().and_then(|started| self.finish(started, Moment::Made));
         if made.is_err() {
             let name = self.instance.container_name();
             let _ = interrupt::held(|| self.engine.tool.remove_container(&name));
@@ -260,6 +247,23 @@ impl Keeper<'_> {
         let words = words.iter().map(|word| word.as_encoded_bytes());
         Ok(fingerprint(words.chain([self.launch.image_state.as_bytes()])))
     }
+}
+
+/// Removes an instance with all that is in it, and what is noted about it. Its lock is the caller's.
+///
+/// # Errors
+/// Podman's own failure, or the note's.
+pub fn remove(tool: &Tool, notes: &Notes, instance: &Instance) -> Result<(), EngineError> {
+    // A container without a note would be found again, a note without a container not.
+    interrupt::held(|| {
+        let socket = notes.read(instance).map(|made| made.socket);
+        tool.remove_container(&instance.container_name())?;
+        notes.forget(instance)?;
+        if let Some(socket) = socket {
+            let _ = std::fs::remove_file(socket);
+        }
+        Ok(())
+    })
 }
 
 /// Connects to an agent's socket that this user made.

@@ -33,16 +33,10 @@ pub(super) fn keep(
     words.push(agent.into());
     words.push(format!("--name={}", instance.container_name()).into());
     words.extend(LOGGED.map(OsString::from));
-    for (label, value) in [
-        (label::NAME, launch.name.as_str().to_owned()),
-        (label::USER, launch.uid.to_string()),
-        (label::CONFIG, launch.file.display().to_string()),
-        (instance::label::GROUP, instance.group.clone()),
-        (instance::label::INSTANCE, instance.label().to_owned()),
-    ] {
-        words.push(format!("--label={label}={value}").into());
-    }
-    words.extend(labels.iter().map(|(label, value)| format!("--label={label}={value}").into()));
+    let own =
+        [(instance::label::GROUP, instance.group.as_str()), (instance::label::INSTANCE, instance.label())];
+    words.extend(launchs_labels(launch));
+    words.extend(own.iter().chain(labels).map(|(name, value)| label_word(name, value)));
     words.extend(options);
     words.push(flake_wire::ENTRYPOINT_ENDS.into());
     words
@@ -50,9 +44,8 @@ pub(super) fn keep(
 
 /// What decides how an instance is made, the image last. With `needs_root` the agent is root, whoever the image says.
 pub(super) fn kept(launch: &Launch, is_root: bool, needs_root: bool) -> Result<Vec<OsString>, EngineError> {
-    let binds = launch.binds.iter().map(|bind| format!("--mount={}", mount(bind)).into());
     // The home is to live as long as the instance.
-    inside(launch, is_root, Home::Volume, binds.chain(needs_root.then(|| AS_ROOT.into())))
+    inside(launch, is_root, Home::Volume, binds(launch).chain(needs_root.then(|| AS_ROOT.into())))
 }
 
 /// What becomes of an empty home directory.
@@ -68,15 +61,8 @@ pub(super) fn run(launch: &Launch, agent: &Path, is_root: bool) -> Result<Vec<Os
         ["podman", "run", "--detach", "--rm", "--init", "--init-path"].map(OsString::from).to_vec();
     words.push(agent.into());
     words.extend(COMMON.map(OsString::from));
-    for (label, value) in [
-        (label::NAME, launch.name.as_str().to_owned()),
-        (label::USER, launch.uid.to_string()),
-        (label::CONFIG, launch.file.display().to_string()),
-    ] {
-        words.push(format!("--label={label}={value}").into());
-    }
-    let binds = launch.binds.iter().map(|bind| format!("--mount={}", mount(bind)).into());
-    words.extend(inside(launch, is_root, Home::Memory, binds)?);
+    words.extend(launchs_labels(launch));
+    words.extend(inside(launch, is_root, Home::Memory, binds(launch))?);
     // Without words of its own a call runs the image's command; else they follow the entrypoint.
     if launch.target != Target::Entrypoint || !launch.args.is_empty() {
         words.push(flake_wire::ENTRYPOINT_ENDS.into());
@@ -118,6 +104,23 @@ fn inside(
     words.extend(options::usable(launch)?.into_iter().map(OsString::from));
     words.push((&launch.image).into());
     Ok(words)
+}
+
+/// The labels by which the environment of any launch is found again.
+fn launchs_labels(launch: &Launch) -> [OsString; 3] {
+    [
+        label_word(label::NAME, launch.name.as_str()),
+        label_word(label::USER, &launch.uid.to_string()),
+        label_word(label::CONFIG, &launch.file.display().to_string()),
+    ]
+}
+
+fn label_word(name: &str, value: &str) -> OsString {
+    format!("--label={name}={value}").into()
+}
+
+fn binds(launch: &Launch) -> impl Iterator<Item = OsString> {
+    launch.binds.iter().map(|bind| format!("--mount={}", mount(bind)).into())
 }
 
 fn network_word(network: Network) -> &'static str {

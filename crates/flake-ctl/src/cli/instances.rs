@@ -19,8 +19,8 @@ is only what is in it. What goes in belongs to the application's user, what come
 
 Examples:
   flake-ctl cp dev:/etc/os-release .
-  flake-ctl cp ./src dev@other:/work
-  flake-ctl cp dev:/work - | gzip > work.tar.gz";
+  flake-ctl cp ./src dev@other:/srv
+  flake-ctl cp dev:/srv - | gzip > srv.tar.gz";
 
 /// Whose.
 #[derive(Debug, Args)]

@@ -3,8 +3,7 @@
 use super::Kept;
 use crate::failure::Failure;
 use crate::session::Session;
-use flake_sys::interrupt;
-use std::fs;
+use flake_engine::podman;
 
 /// What became of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,22 +18,12 @@ pub(crate) enum Removal {
 pub(crate) fn remove(kept: &Kept, session: &Session, force: bool) -> Result<Removal, Failure> {
     let Kept { instance, .. } = kept;
     let notes = kept.notes(session);
-    let podman = session.store.podman()?;
     let _making = notes.lock(instance)?;
     // Nobody enters it any more, but for those who are in it.
     let closed = notes.close(instance);
     if closed.is_none() && !force {
         return Ok(Removal::InUse);
     }
-    let made = notes.read(instance);
-    // A container without a note would be found again, a note without a container not.
-    interrupt::held(|| -> Result<(), Failure> {
-        podman.remove_container(&instance.container_name())?;
-        notes.forget(instance)?;
-        if let Some(made) = made {
-            let _ = fs::remove_file(made.socket);
-        }
-        Ok(())
-    })?;
+    podman::remove(session.store.podman()?, &notes, instance)?;
     Ok(Removal::Gone)
 }

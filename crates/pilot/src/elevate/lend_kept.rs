@@ -5,14 +5,14 @@ use super::message;
 use crate::ending::Refusal;
 use crate::kept::manage;
 use flake_core::caller::Caller;
-use flake_core::instance::{Choice, FlakeVerb, Instance, KeptCall, Notes, choose, group};
+use flake_core::instance::{Choice, FlakeVerb, KeptCall, Notes, choose, group};
 use flake_core::launch::{self, Rights};
 use flake_core::registry::{Registration, Registry};
 use flake_core::words::LauncherOption;
 use flake_engine::podman::{Entered, Keeper, Podman};
 use flake_engine::session::{Streams, Surroundings};
 use flake_schema::{InstanceName, Lifetime};
-use flake_wire::{Handed, Request};
+use flake_wire::Handed;
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::net::UnixStream;
@@ -35,9 +35,8 @@ pub(super) fn lend(
     let Borrower { caller, streams, surroundings } = borrower;
     let (flake, app) = (&registration.loaded.flake, &registration.loaded.name);
     let places = &registry.system;
-    let group = group(flake, app);
-    let notes = Notes::new(&places.state_dir, caller.uid, group);
-    let exists = |name: &InstanceName| notes.has(&Instance::new(caller.uid, group, Some(name.clone())));
+    let notes = Notes::new(&places.state_dir, caller.uid, group(flake, app));
+    let exists = |name: &InstanceName| notes.has(&notes.instance(Some(name.clone())));
     let mut call = KeptCall::divide(app.as_str(), words.iter().cloned(), exists)?;
     if let Some(text) = manage::text(&call, app, &notes) {
         return say(socket, text);
@@ -45,13 +44,12 @@ pub(super) fn lend(
     if call.options.contains(&LauncherOption::Remove) {
         return Err(refuse(&format!("%remove does not go through sudo; try: {app} flake remove=NAME")));
     }
-    let instance = match choose(app.as_str(), &notes, (caller.uid, group), call.instance.take(), call.verb)? {
+    let instance = match choose(app.as_str(), &notes, call.instance.take(), call.verb)? {
         Choice::One(instance) => instance,
         Choice::Several(instances) => return Err(manage::several(app, &instances)),
     };
     let verb = call.verb;
     let launch = launch::resolve(registration, registry, caller, call.into_words(), Rights::Lent)?;
-    let quiet = |_: &str| {};
     let keeper = Keeper {
         engine,
         launch: &launch,
@@ -61,8 +59,7 @@ pub(super) fn lend(
         instance: &instance,
         state_dir: &places.state_dir,
         runtime: None,
-        notice: &quiet,
-        progress: &quiet,
+        notice: &|_| {},
     };
     match verb {
         FlakeVerb::Remove | FlakeVerb::Update => {
@@ -76,8 +73,7 @@ pub(super) fn lend(
         }
         _ => {}
     }
-    let is_attached = flake.lifetime == Lifetime::Attach;
-    if is_attached {
+    if flake.lifetime == Lifetime::Attach {
         manage::check_seat(&streams)?;
     }
     let Entered { socket: connection, made, in_use } = keeper.enter_certainly()?;
@@ -86,8 +82,7 @@ pub(super) fn lend(
     if keeper.is_outdated(&made)? {
         warning.get_or_insert_with(|| manage::outdated(app));
     }
-    let request = Box::new(keeper.request(&made, &streams, surroundings));
-    let request = if is_attached { Request::Join(request) } else { Request::Exec(request) };
+    let request = keeper.request(&made, &streams, surroundings);
     // A connection on which no command was asked for would run any: then nobody gets it.
     ask_for(&connection, &request, &streams.descriptors)?;
     drop(streams);

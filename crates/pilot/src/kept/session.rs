@@ -3,32 +3,26 @@
 use super::{interruptible, manage};
 use crate::ending::{Ending, Refusal};
 use crate::report;
-use crate::run::{conclude, copying};
+use crate::run::{self, conclude, copying};
 use flake_core::words::LauncherOption;
 use flake_engine::Started;
-use flake_engine::podman::{Entered, Keeper};
+use flake_engine::podman::{Entered, Keeper, LOOK_AFTER};
 use flake_engine::session::{End, Files, Session, Streams, Surroundings};
 use flake_schema::Lifetime;
-use flake_sys::reason::reason;
-use flake_sys::signals;
-use flake_wire::{FailureKind, Request};
+use flake_wire::FailureKind;
 use rustix::process::Signal;
-use std::time::Duration;
 
-/// How long an agent may be silent before podman is asked whether it is there at all.
-const LOOK_AFTER: Duration = Duration::from_secs(1);
 /// How often an instance that goes away before the command runs is brought up again.
 const TRIES: usize = 3;
 
 /// Runs the application to its end.
-pub(super) fn run(keeper: &Keeper<'_>, options: &[LauncherOption]) -> Result<Ending, Refusal> {
+pub(super) fn call(keeper: &Keeper<'_>, options: &[LauncherOption]) -> Result<Ending, Refusal> {
     let launch = keeper.launch;
     let files = if launch.as_root { Files::Relayed } else { Files::Passed };
     let wants_terminal = options.contains(&LauncherOption::Interactive);
     let gather = if wants_terminal { Streams::at_terminal } else { Streams::gather };
     let mut streams = gather(&launch.args, files)?;
-    let is_attached = keeper.flake.lifetime == Lifetime::Attach;
-    if is_attached {
+    if keeper.flake.lifetime == Lifetime::Attach {
         manage::check_seat(&streams)?;
     }
     let mut relays = None;
@@ -50,8 +44,7 @@ pub(super) fn run(keeper: &Keeper<'_>, options: &[LauncherOption]) -> Result<End
         }
         let Entered { socket, made, in_use } = entered;
         let signals = Session::signals()?;
-        let request = Box::new(keeper.request(&made, &streams, &Surroundings::inherited()));
-        let request = if is_attached { Request::Join(request) } else { Request::Exec(request) };
+        let request = keeper.request(&made, &streams, &Surroundings::inherited());
         let started = Started { socket, starter: None, becomes: false };
         if relays.is_none() {
             relays = Some(streams.start_relays().map_err(copying)?);
@@ -67,7 +60,7 @@ pub(super) fn run(keeper: &Keeper<'_>, options: &[LauncherOption]) -> Result<End
             {
                 tried.is_shared = true;
                 drop(in_use);
-                signals_back()?;
+                run::let_signals_through()?;
                 keeper.share()?;
                 streams
             }
@@ -75,7 +68,7 @@ pub(super) fn run(keeper: &Keeper<'_>, options: &[LauncherOption]) -> Result<End
                 tried.number += 1;
                 tried.silent = Some(made);
                 drop(in_use);
-                signals_back()?;
+                run::let_signals_through()?;
                 streams
             }
             _ => {
@@ -86,7 +79,7 @@ pub(super) fn run(keeper: &Keeper<'_>, options: &[LauncherOption]) -> Result<End
         };
     };
     if options.contains(&LauncherOption::Remove) {
-        signals_back()?;
+        run::let_signals_through()?;
         if let Err(interrupted) = interruptible(|| Ok(keeper.remove()?))? {
             return Ok(interrupted);
         }
@@ -112,12 +105,6 @@ fn is_shared_beforehand(keeper: &Keeper<'_>, files: Files) -> bool {
         .passing
         .as_ref()
         .is_some_and(|bind| files == Files::Relayed || launch.workdir.as_ref() != Some(&bind.path))
-}
-
-/// Podman is to be interrupted by signals, and what ends this process to end it.
-fn signals_back() -> Result<(), Refusal> {
-    signals::restore_mask()
-        .map_err(|error| Refusal::Other(format!("cannot receive signals: {}", reason(&error))))
 }
 
 /// What the agent says to a person.

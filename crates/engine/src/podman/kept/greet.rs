@@ -5,7 +5,6 @@ use flake_core::guest::GuestError;
 use flake_link::Link;
 use flake_sys::interrupt;
 use flake_wire::{Frame, Reply, Request, understands};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
@@ -32,8 +31,7 @@ pub(super) fn greeted(socket: OwnedFd, within: Duration) -> Result<OwnedFd, Engi
         if let Some(signal) = interrupt::pending() {
             return Err(GuestError::Interrupted(signal).into());
         }
-        let limit = Timespec::try_from(LOOK_AGAIN).ok();
-        let _ = poll(&mut [PollFd::new(&link, PollFlags::IN)], limit.as_ref());
+        link.wait(LOOK_AGAIN).map_err(unreachable)?;
         link.fill();
     }
     Err(EngineError::Silent)

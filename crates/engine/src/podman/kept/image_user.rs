@@ -1,13 +1,12 @@
 //! The image's user, where the agent is root because scripts of the flake need that.
 
 use super::{Keeper, words};
-use crate::session::{self, Streams, Surroundings};
 use crate::start::EngineError;
 use flake_core::guest::Guest;
-use flake_core::instance::{ImageUser, Made, label};
+use flake_core::instance::{ImageUser, label};
 use flake_core::launch::Launch;
 use flake_tools::podman::{ImageConfig, Kept};
-use flake_wire::{Exec, Ids};
+use flake_wire::Ids;
 
 /// The most bytes of a file that is looked into.
 const MOST: usize = 128 << 10;
@@ -52,17 +51,6 @@ impl Said {
 }
 
 impl Keeper<'_> {
-    /// The request for the call's command in an instance.
-    #[must_use]
-    pub fn request(&self, made: &Made, streams: &Streams, surroundings: &Surroundings) -> Exec {
-        let mut exec = session::exec(self.launch, words::becomes(self.launch), streams, surroundings);
-        if let Some(user) = &made.user {
-            exec.user = Some(ids(user));
-            exec.env.extend(home(user, self.launch));
-        }
-        exec
-    }
-
     /// Whether the agent has to be root though the image is not: a flake's scripts are root's, unless they say
     /// otherwise, and what they did is noted where only root writes.
     pub(super) fn needs_root(&self) -> bool {

@@ -98,7 +98,7 @@ impl Keeper<'_> {
         let mut guest = self.guest(path);
         let user = said.map(|said| said.find(&mut guest)).transpose()?;
         guest.set_user(user.clone());
-        let report = &mut |line: &str| (self.progress)(line);
+        let report = &mut |line: &str| (self.notice)(line);
         let params = &self.flake.param;
         provision::run(&mut guest, &self.flake.provision, params, moment, report)?;
         probe::await_ready(&mut guest, &self.flake.probes, params, report)?;
