@@ -26,6 +26,7 @@ pub mod elevated;
 pub mod identity;
 pub mod images;
 pub mod interactive;
+pub mod kept;
 pub mod plans;
 pub mod refusals;
 pub mod written;

@@ -28,6 +28,8 @@ use std::time::{Duration, Instant};
 const CONNECT_WITHIN: Duration = Duration::from_secs(10);
 /// How long an agent that ends gives its commands, and a bit.
 const END_WITHIN: Duration = Duration::from_secs(8);
+/// How long podman may take to hear of an end.
+const HEAR_WITHIN: Duration = Duration::from_secs(1);
 /// How long an agent may be silent before podman is asked whether it is there.
 const LOOK_AFTER: Duration = Duration::from_secs(1);
 /// How long calls that are about to end may keep an instance from being started again.
@@ -130,6 +132,7 @@ impl Keeper<'_> {
                 std::thread::sleep(Duration::from_millis(50));
                 continue;
             }
+            let is_new = found.is_none();
             let made = match found {
                 None => self.make(),
                 Some(kept) => self.start_again(&kept, &name),
@@ -143,19 +146,37 @@ impl Keeper<'_> {
                 }
                 made => made?,
             };
-            self.notes.write(self.instance, &made)?;
+            self.note(&made, is_new)?;
             return self.enter().ok_or(EngineError::Vanished);
         }
     }
 
+    /// Notes what was made or started. Without a note a new one is half-made.
+    fn note(&self, made: &Made, is_new: bool) -> Result<(), EngineError> {
+        self.notes.write(self.instance, made).map_err(|error| {
+            let _ = std::fs::remove_file(&made.socket);
+            if is_new {
+                let name = self.instance.container_name();
+                let _ = interrupt::held(|| self.engine.tool.remove_container(&name));
+            }
+            error.into()
+        })
+    }
+
     /// What has become of the container. An agent that ends turns callers away before its container is gone.
     fn settled(&self, name: &str) -> Result<Option<Kept>, EngineError> {
-        let by = Instant::now() + END_WITHIN;
+        let start = Instant::now();
         let has_socket = self.notes.read(self.instance).is_some_and(|made| made.socket.exists());
         loop {
             let found = self.engine.tool.kept(name)?;
-            let is_ending = has_socket && found.as_ref().is_some_and(|kept| kept.state.running);
-            if !is_ending || Instant::now() > by {
+            let Some(state) =
+                found.as_ref().map(|kept| &kept.state).filter(|state| has_socket && state.running)
+            else {
+                return Ok(found);
+            };
+            // Nobody may be left who tells podman.
+            let within = if state.is_there() { END_WITHIN } else { HEAR_WITHIN };
+            if start.elapsed() > within {
                 return Ok(found);
             }
             std::thread::sleep(Duration::from_millis(50));
@@ -188,7 +209,7 @@ impl Keeper<'_> {
         let _making = self.notes.lock(self.instance)?;
         self.remove_locked()?;
         let made = self.make()?;
-        Ok(self.notes.write(self.instance, &made)?)
+        self.note(&made, true)
     }
 
     fn remove_locked(&self) -> Result<(), EngineError> {
@@ -221,10 +242,17 @@ impl Keeper<'_> {
 
     /// Starts a container that is there, or makes another when it is of no more use.
     fn start_again(&self, kept: &Kept, name: &str) -> Result<Made, EngineError> {
+        if Instance::labelled(|name| kept.label(name)).as_ref() != Some(self.instance) {
+            return Err(EngineError::SomebodyElses(name.to_owned()));
+        }
         let before = self.notes.read(self.instance);
         let ended = u8::try_from(kept.state.exit_code).ok().filter(|_| !kept.state.running);
         if ended == Some(ENDED_TO_BE_REMOVED) {
             (self.notice)(&format!("{}; made anew", self.engine.tool.last_words(name)));
+            self.remove_locked()?;
+            return self.make();
+        }
+        if kept.state.status == "removing" {
             self.remove_locked()?;
             return self.make();
         }
@@ -236,7 +264,7 @@ impl Keeper<'_> {
         if ended == Some(ENDED_TO_RESTART) {
             (self.notice)(&format!("{}; started again", self.engine.tool.last_words(name)));
         }
-        if kept.state.running {
+        if kept.state.running || kept.state.status == "stopping" {
             self.engine.tool.stop(name, GRACE)?;
         }
         if let Some(before) = &before {

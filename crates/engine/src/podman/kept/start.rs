@@ -100,7 +100,7 @@ impl Keeper<'_> {
         if self.flake.provision.is_empty() {
             return Ok(true);
         }
-        if kept.state.running {
+        if kept.state.running || kept.state.status == "stopping" {
             self.engine.tool.stop(name, super::GRACE)?;
         }
         let running = self.run_again(name, &kept.id)?;
