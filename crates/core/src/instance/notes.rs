@@ -7,6 +7,7 @@
 use super::Instance;
 use flake_schema::InstanceName;
 use flake_sys::atomic;
+use flake_sys::reason::reason;
 use rustix::fs::{FlockOperation, Mode, OFlags, Timestamps, flock, futimens, open};
 use rustix::fs::{Timespec, UTIME_NOW};
 use rustix::io::Errno;
@@ -67,7 +68,7 @@ pub struct Making {
 
 /// A note could not be read or written.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot {what} {}: {source}", path.display())]
+#[error("cannot {what} {}: {}", path.display(), reason(source))]
 pub struct NotesError {
     what: &'static str,
     path: PathBuf,

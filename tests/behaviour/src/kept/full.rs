@@ -11,7 +11,7 @@ pub(super) const CASES: &[Case] = &[("the_store_is_full", store), ("the_state_is
 /// What is left, in KiB: from nothing to enough.
 const LEFT: [u32; 7] = [0, 4, 8, 16, 32, 64, 8192];
 
-/// A file system in memory over a folder, with what is in it.
+/// A file system in memory over a folder, with what is in it and a block of ours: of none it would have no limit.
 struct Small<'a> {
     flake: &'a Flake<'a>,
     folder: PathBuf,
@@ -23,6 +23,7 @@ impl<'a> Small<'a> {
         shell(&format!(
             "mkdir /tmp/small; mount -t tmpfs -o size=64m tmpfs /tmp/small
             cp -a {at}/. /tmp/small; chown --reference={at} /tmp/small; chmod --reference={at} /tmp/small
+            echo > /tmp/small/.filler
             mount --bind /tmp/small {at}; umount /tmp/small; rmdir /tmp/small"
         ))?;
         let small = Self { flake, folder };
@@ -48,7 +49,7 @@ impl<'a> Small<'a> {
 
 impl Drop for Small<'_> {
     fn drop(&mut self) {
-        let _ = shell(&format!("umount -l {}", self.folder.display()));
+        let _ = shell(&format!("umount -l {}; rm -rf /run/mount", self.folder.display()));
         let _ = self.seen_by_podman();
     }
 }
@@ -95,7 +96,7 @@ fn each(small: &Small<'_>, flake: &Flake<'_>) -> Result<usize> {
         flake.works().with_context(at).context("with space again")?;
         flake.is_one().with_context(at)?;
         flake.remove().with_context(at)?;
-        flake.nothing_more().with_context(at)?;
+        ensure!(flake.containers()?.is_empty(), "{}: {:?}", at(), flake.containers());
     }
     Ok(failures)
 }

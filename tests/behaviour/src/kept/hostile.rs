@@ -20,10 +20,10 @@ pub(super) const CASES: &[Case] = &[
 
 /// Each line is one attack by the container's root: none may do anything.
 const ATTACK: &str = r"#!/bin/sh
-for signal in KILL STOP TSTP CHLD PIPE CONT URG WINCH; do kill -$signal 1; done
+for signal in KILL STOP CHLD PIPE CONT URG WINCH; do kill -$signal 1; done
 for file in environ mem maps fd/3 fd/0 exe; do cat /proc/1/$file; done
 echo x > /proc/1/mem
-ls /proc/1/fd /proc/1/map_files
+readlink /proc/1/fd/* /proc/1/exe /proc/1/cwd
 ln -s /proc/1/fd/3 /tmp/fd
 cat /tmp/fd
 echo -1000 > /proc/1/oom_score_adj

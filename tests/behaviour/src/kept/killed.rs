@@ -124,12 +124,12 @@ fn parts(ground: &Ground<'_>, victims: fn(&Flake<'_>) -> Vec<u32>) -> Result<()>
     flake.end()
 }
 
-/// It ran, or it says in one line why it did not.
+/// It ran, or it says in one line why it did not; a launcher whose command has run has no standard error any more.
 fn ends_somehow(outcome: &Outcome) -> Result<()> {
     let ran = outcome.success() && outcome.out() == "word\n";
-    let is_told = outcome.err().lines().count() == 1;
-    let failed =
-        (outcome.code == Some(125) || outcome.signal == Some(9)) && outcome.stdout.is_empty() && is_told;
+    let lines = outcome.err().lines().count();
+    let failed = outcome.stdout.is_empty()
+        && (outcome.code == Some(125) && lines == 1 || outcome.signal == Some(9) && lines <= 1);
     ensure!(ran || failed, "{outcome}");
     Ok(())
 }
