@@ -14,7 +14,7 @@ use rustix::io::Errno;
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -40,6 +40,15 @@ pub struct Made {
     pub made_of: String,
     /// Where its agent listens, when it has been up.
     pub socket: PathBuf,
+}
+
+impl Made {
+    /// Removes the socket. A note that was damaged may name anything: what is no socket stays.
+    pub fn remove_socket(&self) {
+        if fs::symlink_metadata(&self.socket).is_ok_and(|file| file.file_type().is_socket()) {
+            let _ = fs::remove_file(&self.socket);
+        }
+    }
 }
 
 /// Something runs in the instance while this lives.

@@ -154,7 +154,7 @@ impl Keeper<'_> {
     /// Notes what was made or started. Without a note a new one is half-made.
     fn note(&self, made: &Made, is_new: bool) -> Result<(), EngineError> {
         self.notes.write(self.instance, made).map_err(|error| {
-            let _ = std::fs::remove_file(&made.socket);
+            made.remove_socket();
             if is_new {
                 let name = self.instance.container_name();
                 let _ = interrupt::held(|| self.engine.tool.remove_container(&name));
@@ -215,11 +215,11 @@ impl Keeper<'_> {
     fn remove_locked(&self) -> Result<(), EngineError> {
         // Half gone would be worse than not at all.
         interrupt::held(|| {
-            let socket = self.notes.read(self.instance).map(|made| made.socket);
+            let made = self.notes.read(self.instance);
             self.notes.forget(self.instance)?;
             self.engine.tool.remove_container(&self.instance.container_name())?;
-            if let Some(socket) = socket {
-                let _ = std::fs::remove_file(socket);
+            if let Some(made) = made {
+                made.remove_socket();
             }
             Ok(())
         })
@@ -268,7 +268,7 @@ impl Keeper<'_> {
             self.engine.tool.stop(name, GRACE)?;
         }
         if let Some(before) = &before {
-            let _ = std::fs::remove_file(&before.socket);
+            before.remove_socket();
         }
         let made_of = before.map(|before| before.made_of);
         let made = self.run_again(name, &kept.id).and_then(|started| self.finish(started, Moment::Started));

@@ -4,7 +4,6 @@ use super::Kept;
 use crate::failure::Failure;
 use crate::session::Session;
 use flake_sys::interrupt;
-use std::fs;
 
 /// What became of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +31,7 @@ pub(crate) fn remove(kept: &Kept, session: &Session, force: bool) -> Result<Remo
         podman.remove_container(&instance.container_name())?;
         notes.forget(instance)?;
         if let Some(made) = made {
-            let _ = fs::remove_file(made.socket);
+            made.remove_socket();
         }
         Ok(())
     })?;

@@ -1,9 +1,10 @@
 //! What the host loses: everything in memory at a restart, a note, a container.
 
 use std::fs;
+use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
-use flake_testkit::processes;
+use flake_testkit::{Image, processes};
 use nix::sys::signal::Signal;
 
 use super::ground::{Case, Ground, shell};
@@ -85,6 +86,7 @@ fn damaged(ground: &Ground<'_>) -> Result<()> {
         flake.has_data().with_context(|| format!("{text:?}"))?;
         flake.is_one().with_context(|| format!("{text:?}"))?;
     }
+    ensure!(Path::new("/etc/passwd").exists(), "what a note named was removed");
     flake.end()
 }
 
@@ -103,19 +105,10 @@ fn container(ground: &Ground<'_>) -> Result<()> {
 fn another(ground: &Ground<'_>) -> Result<()> {
     let flake = ground.flake()?;
     flake.begin()?;
+    let image = ground.host.image(flake.way.store, &Image::BOX)?;
     let name = flake.container();
     flake.podman(&["rm", "--force", "--time", "0", &name])?;
-    flake.podman(&[
-        "run",
-        "--detach",
-        "--network",
-        "host",
-        "--name",
-        &name,
-        "localhost/box",
-        "sleep",
-        "1000",
-    ])?;
+    flake.podman(&["run", "--detach", "--network", "host", "--name", &name, &image, "sleep", "1000"])?;
     let outcome = flake.call(&["echo", "word"]).run()?;
     flake.failed(&outcome, &name)?;
     ensure!(flake.podman_says("{{.State.Status}}")? == "running", "it was ended");
