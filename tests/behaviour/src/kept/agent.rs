@@ -16,7 +16,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use flake_link::Link;
 use flake_sys::peer;
 use flake_testkit::{Outcome, ROOT, Subject};
-use flake_wire::{Closing, Failure, FailureKind, Reply, Request, VERSION};
+use flake_wire::{Closing, Failure, FailureKind, Frame, Reply, Request, VERSION};
 
 use super::ground::{Case, Flake, Ground};
 
@@ -210,9 +210,25 @@ fn says(stream: UnixStream, replies: &[Reply], over: &AtomicBool) -> Result<()> 
     wait(over)
 }
 
-/// Says so and goes, with the descriptors that it was passed.
+/// Says so when it is asked for a command, and goes, with the descriptors that it was passed.
 fn ends(stream: UnixStream, closing: Closing) -> Result<()> {
-    says(stream, &[hello(VERSION), Reply::Started { pid: 1 }, Reply::Exit(closing)], &AtomicBool::new(true))
+    let mut link: Link<Request, Reply> = Link::new(OwnedFd::from(stream))?;
+    let (quiet, _other) = UnixStream::pair()?;
+    link.say_beside(&hello(VERSION), Some(quiet.try_clone()?.into()));
+    link.flush();
+    while !link.ended() {
+        link.wait(Duration::from_millis(100))?;
+        link.fill();
+        while let Some(frame) = link.next_frame()? {
+            if matches!(frame, Frame::Message(Request::Exec(_))) {
+                link.say(&Reply::Started { pid: 1 });
+                link.say(&Reply::Exit(closing));
+                link.flush();
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
 }
 
 fn talks(stream: UnixStream, over: &AtomicBool) -> Result<()> {

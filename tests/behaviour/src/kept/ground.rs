@@ -105,8 +105,8 @@ impl Flake<'_> {
     pub(super) fn is_one(&self) -> Result<()> {
         let containers = self.containers()?;
         ensure!(containers == [self.container()], "{containers:?}");
-        let agents = self.agents().len();
-        ensure!(agents == 1, "{agents} agents: {:#?}", processes::all());
+        let number = agents().len();
+        ensure!(number == 1, "{number} agents: {:#?}", processes::all());
         let noted = self.noted()?;
         ensure!(noted.id == self.podman_says("{{.Id}}")?, "another container is noted");
         let folder = noted.socket.parent().context("no folder")?;
@@ -151,21 +151,6 @@ impl Flake<'_> {
         Ok(Noted { id: id.to_owned(), socket: socket.into() })
     }
 
-    /// Agents of kept instances, by process id.
-    pub(super) fn agents(&self) -> Vec<u32> {
-        let all = named(&["podman-init", "init", "sci"]);
-        // A command has the agent's name until it is executed.
-        all.iter()
-            .filter(|agent| all.iter().all(|other| other.pid != agent.parent))
-            .map(|agent| agent.pid)
-            .collect()
-    }
-
-    /// Podman's monitors.
-    pub(super) fn monitors(&self) -> Vec<u32> {
-        named(&["conmon"]).iter().map(|monitor| monitor.pid).collect()
-    }
-
     /// The launcher's own failure: one line with `named` in it.
     pub(super) fn failed(&self, outcome: &Outcome, named: &str) -> Result<()> {
         ensure!(outcome.code == Some(125) && outcome.stdout.is_empty(), "{outcome}");
@@ -180,6 +165,21 @@ impl Flake<'_> {
 pub(super) struct Noted {
     pub(super) id: String,
     pub(super) socket: PathBuf,
+}
+
+/// Agents of kept instances, by process id.
+pub(super) fn agents() -> Vec<u32> {
+    let all = named(&["podman-init", "init", "sci"]);
+    // A command has the agent's name until it is executed.
+    all.iter()
+        .filter(|agent| all.iter().all(|other| other.pid != agent.parent))
+        .map(|agent| agent.pid)
+        .collect()
+}
+
+/// Podman's monitors.
+pub(super) fn monitors() -> Vec<u32> {
+    named(&["conmon"]).iter().map(|monitor| monitor.pid).collect()
 }
 
 fn named(names: &[&str]) -> Vec<Process> {

@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, ensure};
 use flake_testkit::{Image, processes};
 use nix::sys::signal::Signal;
 
-use super::ground::{Case, Flake, Ground};
+use super::ground::{Case, Flake, Ground, agents};
 
 pub(super) const CASES: &[Case] = &[
     ("an_agent_that_is_stopped", stopped),
@@ -36,8 +36,8 @@ echo end
 /// What it says is for people who look into it.
 const HOSTILE: Image = Image { name: "hostile", files: &[("/attack", ATTACK)], ..Image::BOX };
 
-fn stop(flake: &Flake<'_>, signal: Signal) -> Result<()> {
-    let agents = flake.agents();
+fn stop(signal: Signal) -> Result<()> {
+    let agents = agents();
     ensure!(agents.len() == 1, "{agents:?}");
     processes::kill(agents[0], signal);
     Ok(())
@@ -47,12 +47,12 @@ fn stopped(ground: &Ground<'_>) -> Result<()> {
     let flake = ground.flake()?;
     flake.begin()?;
     let id = flake.noted()?.id;
-    stop(&flake, Signal::SIGSTOP)?;
+    stop(Signal::SIGSTOP)?;
     let start = Instant::now();
     let outcome = flake.call(&["echo", "word"]).run()?;
     flake.failed(&outcome, "the agent inside does not answer")?;
     ensure!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
-    stop(&flake, Signal::SIGCONT)?;
+    stop(Signal::SIGCONT)?;
     flake.has_data()?;
     ensure!(flake.noted()?.id == id);
     flake.is_one()?;
@@ -62,7 +62,7 @@ fn stopped(ground: &Ground<'_>) -> Result<()> {
 fn removed(ground: &Ground<'_>) -> Result<()> {
     let flake = ground.flake()?;
     flake.begin()?;
-    stop(&flake, Signal::SIGSTOP)?;
+    stop(Signal::SIGSTOP)?;
     flake.end()
 }
 
@@ -70,13 +70,13 @@ fn inside(ground: &Ground<'_>) -> Result<()> {
     let flake = ground.flake_with(&HOSTILE, &[])?;
     flake.begin()?;
     let id = flake.noted()?.id;
-    let agents = flake.agents();
+    let before = agents();
     for _ in 0..2 {
         let outcome = flake.call(&["sh", "/attack"]).run()?;
         ensure!(outcome.success() && outcome.out() == "end\n", "{outcome}");
     }
     flake.has_data()?;
-    ensure!(flake.noted()?.id == id && flake.agents() == agents, "another instance, or another agent");
+    ensure!(flake.noted()?.id == id && agents() == before, "another instance, or another agent");
     flake.is_one()?;
     flake.end()
 }
@@ -100,7 +100,7 @@ fn flood(ground: &Ground<'_>) -> Result<()> {
     let flake = ground.flake()?;
     flake.begin()?;
     let id = flake.noted()?.id;
-    let agents = flake.agents();
+    let before = agents();
     let mut all = Vec::new();
     for round in 0..3 {
         all.push(connections(&flake, 300)?);
@@ -108,7 +108,7 @@ fn flood(ground: &Ground<'_>) -> Result<()> {
     }
     drop(all);
     flake.has_data()?;
-    ensure!(flake.noted()?.id == id && flake.agents() == agents, "another instance, or another agent");
+    ensure!(flake.noted()?.id == id && agents() == before, "another instance, or another agent");
     flake.is_one()?;
     flake.end()
 }
@@ -117,7 +117,7 @@ fn flood(ground: &Ground<'_>) -> Result<()> {
 fn flood_stopped(ground: &Ground<'_>) -> Result<()> {
     let flake = ground.flake()?;
     flake.begin()?;
-    stop(&flake, Signal::SIGSTOP)?;
+    stop(Signal::SIGSTOP)?;
     let socket = flake.noted()?.socket;
     let all: Vec<_> = (0..8)
         .map(|_| {
@@ -131,7 +131,7 @@ fn flood_stopped(ground: &Ground<'_>) -> Result<()> {
     std::thread::sleep(Duration::from_millis(300));
     let outcome = flake.call(&["cat", "/data"]).within(Duration::from_secs(60)).run()?;
     ensure!(outcome.out() == "kept\n" || outcome.code == Some(125), "{outcome}");
-    for agent in flake.agents() {
+    for agent in agents() {
         processes::kill(agent, Signal::SIGCONT);
     }
     for connecting in all {

@@ -7,21 +7,17 @@ use anyhow::{Context as _, Result, ensure};
 use flake_testkit::{Outcome, processes, rounds};
 use nix::sys::signal::Signal;
 
-use super::ground::{Case, Flake, Ground};
+use super::ground::{Case, Flake, Ground, agents, monitors};
 use super::stopped::moment;
 
 pub(super) const CASES: &[Case] = &[
     ("torture_launcher_killed_while_it_is_made", launcher_making),
     ("torture_launcher_killed_while_it_is_started", launcher_starting),
     ("torture_launcher_killed_in_a_call", launcher_calling),
-    ("torture_agent_killed", |ground| parts(ground, |flake| flake.agents())),
-    ("torture_monitor_killed", |ground| parts(ground, |flake| flake.monitors())),
-    ("torture_monitor_and_agent_killed", |ground| {
-        parts(ground, |flake| [flake.monitors(), flake.agents()].concat())
-    }),
-    ("torture_agent_and_monitor_killed", |ground| {
-        parts(ground, |flake| [flake.agents(), flake.monitors()].concat())
-    }),
+    ("torture_agent_killed", |ground| parts(ground, agents)),
+    ("torture_monitor_killed", |ground| parts(ground, monitors)),
+    ("torture_monitor_and_agent_killed", |ground| parts(ground, || [monitors(), agents()].concat())),
+    ("torture_agent_and_monitor_killed", |ground| parts(ground, || [agents(), monitors()].concat())),
     ("monitor_killed_then_podman_stop", monitor_then_stop),
 ];
 
@@ -91,7 +87,7 @@ fn launcher_calling(ground: &Ground<'_>) -> Result<()> {
 }
 
 /// Kills some of the processes of an instance, while a call runs in it or while it is started for one.
-fn parts(ground: &Ground<'_>, victims: fn(&Flake<'_>) -> Vec<u32>) -> Result<()> {
+fn parts(ground: &Ground<'_>, victims: fn() -> Vec<u32>) -> Result<()> {
     let flake = ground.flake()?;
     flake.begin()?;
     flake.podman(&["kill", &flake.container()])?;
@@ -110,7 +106,7 @@ fn parts(ground: &Ground<'_>, victims: fn(&Flake<'_>) -> Vec<u32>) -> Result<()>
         let span = if is_up { Duration::from_millis(50) } else { starting };
         let moment = moment(span, round, rounds)?;
         thread::sleep(moment);
-        for victim in victims(&flake) {
+        for victim in victims() {
             processes::kill(victim, Signal::SIGKILL);
         }
         let outcome = call.join().map_err(|_| anyhow::anyhow!("panic"))?;
@@ -138,7 +134,7 @@ fn ends_somehow(outcome: &Outcome) -> Result<()> {
 fn monitor_then_stop(ground: &Ground<'_>) -> Result<()> {
     let flake = ground.flake()?;
     flake.begin()?;
-    for victim in flake.monitors() {
+    for victim in monitors() {
         processes::kill(victim, Signal::SIGKILL);
     }
     flake.has_data()?;
