@@ -74,7 +74,7 @@ pub struct Session {
     agent: Option<OwnedFd>,
     console: Option<Console>,
     neighbours: Neighbours,
-    /// The environment is up, and the agent has not answered yet.
+    /// The environment is up, and the agent has not answered yet, or not said that the command runs.
     hello_by: Option<Instant>,
     greeted: bool,
     running: bool,
@@ -86,6 +86,8 @@ pub struct Session {
     notes: fn(&str),
     /// For another try, as long as the command does not run.
     spare: Option<Streams>,
+    /// What is asked for when the agent has answered, with the command's descriptors.
+    question: Option<(Request, Vec<OwnedFd>)>,
 }
 
 impl Session {
@@ -111,6 +113,23 @@ impl Session {
         let mut session = Self::join(signals, started, &streams)?;
         session.link.say(&Request::Hello { version: VERSION });
         session.link.ask(request, streams.descriptors)?;
+        Ok(session)
+    }
+
+    /// Opens a session with an agent that was up before, and may be dead or stopped: it is asked when it has answered. What
+    /// was passed to one that never reads would stay open for ever.
+    ///
+    /// # Errors
+    /// [`SessionError`].
+    pub fn open_when_answered(
+        signals: SignalFd,
+        started: Started,
+        request: Request,
+        streams: Streams,
+    ) -> Result<Self, SessionError> {
+        let mut session = Self::join(signals, started, &streams)?;
+        session.link.say(&Request::Hello { version: VERSION });
+        session.question = Some((request, streams.descriptors));
         Ok(session)
     }
 
@@ -175,6 +194,7 @@ impl Session {
             handed_on: streams.passed().collect(),
             notes: |_| {},
             spare: None,
+            question: None,
         })
     }
 
@@ -304,11 +324,15 @@ impl Session {
                     return Err(SessionError::Version(agent));
                 }
                 self.greeted = true;
-                self.hello_by = None;
+                self.hello_by = Some(Instant::now() + HELLO_WITHIN);
                 self.agent = if watch { self.link.take_passed() } else { None };
+                if let Some((request, descriptors)) = self.question.take() {
+                    self.link.ask(&request, descriptors)?;
+                }
             }
             Reply::Started { .. } => {
                 self.running = true;
+                self.hello_by = None;
                 self.spare = None;
                 // From here on only the command has them, so that closing one is seen at its other end.
                 for number in self.handed_on.drain(..) {

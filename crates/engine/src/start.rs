@@ -79,6 +79,9 @@ pub enum EngineError {
     /// A kept instance runs, is in use, and cannot be connected to.
     #[error("{0} runs, and its socket is gone; when what runs in it is done, try: flake-ctl stop {0}")]
     OutOfReach(String),
+    /// A container has the name of a kept instance's, and is none.
+    #[error("container {0} was not made for this command; try: podman rename {0} NAME")]
+    SomebodyElses(String),
     /// A kept instance is gone though it was there a moment ago.
     #[error("the instance was ended or removed meanwhile")]
     Vanished,

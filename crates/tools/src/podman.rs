@@ -10,6 +10,7 @@ mod kept;
 mod layers;
 mod logs;
 mod specimen;
+mod unnoted;
 mod unshare;
 mod volumes;
 

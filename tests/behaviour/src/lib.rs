@@ -27,6 +27,7 @@ pub mod identity;
 pub mod images;
 pub mod instances;
 pub mod interactive;
+pub mod kept;
 pub mod plans;
 pub mod refusals;
 pub mod written;

@@ -14,7 +14,7 @@ mod killed;
 mod namespaces;
 mod planning;
 mod registration;
-mod remains;
+pub(crate) mod remains;
 mod store;
 
 use flake_testkit::{ADA, ROOT, ScratchHost, User, trial};

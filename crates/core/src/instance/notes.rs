@@ -7,13 +7,14 @@
 use super::{ImageUser, Instance};
 use flake_schema::InstanceName;
 use flake_sys::atomic;
+use flake_sys::reason::reason;
 use rustix::fs::{FlockOperation, Mode, OFlags, Timestamps, flock, futimens, open};
 use rustix::fs::{Timespec, UTIME_NOW};
 use rustix::io::Errno;
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -43,6 +44,15 @@ pub struct Made {
     pub user: Option<ImageUser>,
 }
 
+impl Made {
+    /// Removes the socket. A note that was damaged may name anything: what is no socket stays.
+    pub fn remove_socket(&self) {
+        if fs::symlink_metadata(&self.socket).is_ok_and(|file| file.file_type().is_socket()) {
+            let _ = fs::remove_file(&self.socket);
+        }
+    }
+}
+
 /// Something runs in the instance while this lives.
 #[derive(Debug)]
 pub struct InUse {
@@ -69,7 +79,7 @@ pub struct Making {
 
 /// A note could not be read or written.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot {what} {}: {source}", path.display())]
+#[error("cannot {what} {}: {}", path.display(), reason(source))]
 pub struct NotesError {
     what: &'static str,
     path: PathBuf,

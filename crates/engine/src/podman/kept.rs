@@ -3,6 +3,8 @@
 //! A call enters through the socket that the instance's note names, and asks podman nothing. Only when nobody answers
 //! there, podman is asked what has become of the container, under the instance's lock.
 
+mod again;
+mod fingerprint;
 mod greet;
 pub(crate) mod image_user;
 mod passing;
@@ -12,13 +14,13 @@ mod start;
 
 use super::{Podman, words};
 use crate::start::EngineError;
+use fingerprint::fingerprint;
 use flake_core::instance::{InUse, Instance, Made, Notes};
 use flake_core::launch::Launch;
 use flake_core::provision::Moment;
 use flake_schema::{Flake, Settings};
 use flake_sys::{interrupt, peer};
-use flake_tools::podman::{Kept, Podman as Tool};
-use flake_wire::{ENDED_TO_BE_REMOVED, ENDED_TO_RESTART};
+use flake_tools::podman::Podman as Tool;
 use rustix::net::sockopt::set_socket_timeout;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 use rustix::process::geteuid;
@@ -28,8 +30,6 @@ use std::time::{Duration, Instant};
 
 /// How long a full queue of connections is waited for.
 const CONNECT_WITHIN: Duration = Duration::from_secs(10);
-/// How long an agent that ends gives its commands, and a bit.
-const END_WITHIN: Duration = Duration::from_secs(8);
 /// How long an agent may be silent before podman is asked whether it is there.
 pub const LOOK_AFTER: Duration = Duration::from_secs(1);
 /// How long calls that are about to end may keep an instance from being started again.
@@ -130,6 +130,7 @@ impl Keeper<'_> {
                 std::thread::sleep(Duration::from_millis(50));
                 continue;
             }
+            let is_new = found.is_none();
             let made = match found {
                 None => self.make(),
                 Some(kept) => self.start_again(&kept, &name),
@@ -143,23 +144,21 @@ impl Keeper<'_> {
                 }
                 made => made?,
             };
-            self.notes.write(self.instance, &made)?;
+            self.note(&made, is_new)?;
             return self.enter().ok_or(EngineError::Vanished);
         }
     }
 
-    /// What has become of the container. An agent that ends turns callers away before its container is gone.
-    fn settled(&self, name: &str) -> Result<Option<Kept>, EngineError> {
-        let by = Instant::now() + END_WITHIN;
-        let has_socket = self.notes.read(self.instance).is_some_and(|made| made.socket.exists());
-        loop {
-            let found = self.engine.tool.kept(name)?;
-            let is_ending = has_socket && found.as_ref().is_some_and(|kept| kept.state.running);
-            if !is_ending || Instant::now() > by {
-                return Ok(found);
+    /// Notes what was made or started. Without a note a new one is half-made.
+    fn note(&self, made: &Made, is_new: bool) -> Result<(), EngineError> {
+        self.notes.write(self.instance, made).map_err(|error| {
+            made.remove_socket();
+            if is_new {
+                let name = self.instance.container_name();
+                let _ = interrupt::held(|| self.engine.tool.remove_container(&name));
             }
-            std::thread::sleep(Duration::from_millis(50));
-        }
+            error.into()
+        })
     }
 
     /// Whether podman says that the instance's container runs.
@@ -188,7 +187,7 @@ impl Keeper<'_> {
         let _making = self.notes.lock(self.instance)?;
         self.remove_locked()?;
         let made = self.make()?;
-        Ok(self.notes.write(self.instance, &made)?)
+        self.note(&made, true)
     }
 
     fn remove_locked(&self) -> Result<(), EngineError> {
@@ -207,40 +206,6 @@ impl Keeper<'_> {
         made
     }
 
-    /// Starts a container that is there, or makes another when it is of no more use.
-    fn start_again(&self, kept: &Kept, name: &str) -> Result<Made, EngineError> {
-        let before = self.notes.read(self.instance);
-        let ended = u8::try_from(kept.state.exit_code).ok().filter(|_| !kept.state.running);
-        if ended == Some(ENDED_TO_BE_REMOVED) {
-            (self.notice)(&format!("{}; made anew", self.engine.tool.last_words(name)));
-            self.remove_locked()?;
-            return self.make();
-        }
-        // Without a note it is one whose note was lost, or one that was never finished.
-        if before.is_none() && (kept.state.status == "created" || !self.was_finished(kept, name)?) {
-            self.remove_locked()?;
-            return self.make();
-        }
-        if ended == Some(ENDED_TO_RESTART) {
-            (self.notice)(&format!("{}; started again", self.engine.tool.last_words(name)));
-        }
-        if kept.state.running {
-            self.engine.tool.stop(name, GRACE)?;
-        }
-        if let Some(before) = &before {
-            let _ = std::fs::remove_file(&before.socket);
-        }
-        let made_of = before.map(|before| before.made_of);
-        let made = self.run_again(name, kept).and_then(|started| self.finish(started, Moment::Started));
-        match made {
-            Ok(made) => Ok(Made { made_of: made_of.unwrap_or(made.made_of), ..made }),
-            Err(error) => {
-                let _ = interrupt::held(|| self.engine.tool.stop(name, GRACE));
-                Err(error)
-            }
-        }
-    }
-
     /// A fingerprint of what decides how the instance is made.
     pub(super) fn made_of(&self) -> Result<String, EngineError> {
         let words = words::kept(self.launch, self.engine.is_root, self.needs_root())?;
@@ -254,13 +219,13 @@ impl Keeper<'_> {
 /// # Errors
 /// Podman's own failure, or the note's.
 pub fn remove(tool: &Tool, notes: &Notes, instance: &Instance) -> Result<(), EngineError> {
-    // A container without a note would be found again, a note without a container not.
+    // In this order: a note alone is harmless, a container alone would be started again by the next call.
     interrupt::held(|| {
-        let socket = notes.read(instance).map(|made| made.socket);
+        let made = notes.read(instance);
         tool.remove_container(&instance.container_name())?;
         notes.forget(instance)?;
-        if let Some(socket) = socket {
-            let _ = std::fs::remove_file(socket);
+        if let Some(made) = made {
+            made.remove_socket();
         }
         Ok(())
     })
@@ -274,30 +239,4 @@ fn connect_to(path: &Path) -> Option<OwnedFd> {
     connect(&socket, &address).ok()?;
     // Below /tmp somebody else could have made it, after a restart of the host.
     peer::of(&socket).is_ok_and(|peer| peer.uid == geteuid().as_raw()).then_some(socket)
-}
-
-/// A fingerprint of words: the same for every release, unlike the standard library's hashes.
-fn fingerprint<'a>(parts: impl Iterator<Item = &'a [u8]>) -> String {
-    format!("{:032x}", fnv(parts.flat_map(|part| part.iter().copied().chain([0]))))
-}
-
-/// FNV-1a of 128 bits (draft-eastlake-fnv).
-fn fnv(bytes: impl Iterator<Item = u8>) -> u128 {
-    const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
-    const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
-    bytes.fold(OFFSET, |hash, byte| (hash ^ u128::from(byte)).wrapping_mul(PRIME))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_fingerprint_tells_words_apart() {
-        let of = |words: &[&str]| fingerprint(words.iter().map(|word| word.as_bytes()));
-        // The vector of the draft.
-        assert_eq!(fnv(b"a".iter().copied()), 0xd228_cb69_6f1a_8caf_7891_2b70_4e4a_8964);
-        assert_ne!(of(&["a", "b"]), of(&["ab"]));
-        assert_ne!(of(&["a", "b"]), of(&["b", "a"]));
-    }
 }

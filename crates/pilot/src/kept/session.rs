@@ -50,7 +50,7 @@ pub(super) fn call(keeper: &Keeper<'_>, options: &[LauncherOption]) -> Result<En
             relays = Some(streams.start_relays().map_err(copying)?);
         }
         let again = streams.again().map_err(copying)?;
-        let session = Session::open(signals, started, &request, again)?;
+        let session = Session::open_when_answered(signals, started, request, again)?;
         let mut session = session.with_notes(note).with_spare(streams);
         let is_there = session.is_answered(LOOK_AFTER)? || keeper.is_running()?;
         let end = if is_there { session.run()? } else { End::Lost };

@@ -4,6 +4,7 @@ use super::Podman;
 use crate::run::{ToolError, capture};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// What `podman container inspect` says of a kept container.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -47,6 +48,14 @@ pub struct KeptConfig {
     pub working_dir: String,
 }
 
+impl KeptState {
+    /// Whether its first process is there indeed: podman says that it runs until it hears of its end.
+    #[must_use]
+    pub fn is_there(&self) -> bool {
+        self.pid != 0 && Path::new("/proc").join(self.pid.to_string()).exists()
+    }
+}
+
 impl Kept {
     /// The value of a label.
     #[must_use]
@@ -76,7 +85,8 @@ impl Podman {
     /// Podman's own failure; a container that is gone is none.
     pub fn stop(&self, name: &str, grace: u32) -> Result<(), ToolError> {
         let grace = format!("--time={grace}");
-        passing_over_missing(capture(&mut self.command(["stop", &grace, "--", name])))
+        passing_over_missing(capture(&mut self.command(["stop", &grace, "--", name])))?;
+        self.note_end(name)
     }
 
     /// Removes a container, running or not, with its anonymous volumes and all that is in it.

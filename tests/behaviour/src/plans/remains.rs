@@ -17,10 +17,10 @@ fn is_podmans(mountpoint: &str) -> bool {
 }
 
 /// What there was at one moment.
-pub(super) struct Host(BTreeSet<String>);
+pub(crate) struct Host(BTreeSet<String>);
 
 impl Host {
-    pub(super) fn look() -> Result<Self> {
+    pub(crate) fn look() -> Result<Self> {
         let mut found = BTreeSet::new();
         let mounts = fs::read_to_string("/proc/self/mountinfo")?;
         let of_launches = mounts.lines().filter(|line| !line.split(' ').nth(4).is_some_and(is_podmans));
@@ -39,7 +39,7 @@ impl Host {
     }
 
     /// Waits until there is nothing that was not there then.
-    pub(super) fn has_nothing_more(&self) -> Result<()> {
+    pub(crate) fn has_nothing_more(&self) -> Result<()> {
         let more = || -> Vec<String> {
             Self::look().map(|now| now.0.difference(&self.0).cloned().collect()).unwrap_or_default()
         };

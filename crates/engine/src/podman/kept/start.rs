@@ -112,20 +112,9 @@ impl Keeper<'_> {
         Ok(Made { id, made_of: self.made_of()?, socket: socket.keep(), user })
     }
 
-    /// Whether a container without a note was finished once: without scripts there is nothing to finish.
-    pub(super) fn was_finished(&self, kept: &Kept, name: &str) -> Result<bool, EngineError> {
-        if self.flake.provision.is_empty() {
-            return Ok(true);
-        }
-        if kept.state.running {
-            self.engine.tool.stop(name, super::GRACE)?;
-        }
-        let running = self.run_again(name, kept)?;
-        let mut guest = self.guest(running.socket.path.clone());
-        let is_finished = guest.read(FINISHED, MOST)?.is_some();
-        drop(guest);
-        self.engine.tool.stop(name, super::GRACE)?;
-        Ok(is_finished)
+    /// Whether what was started was finished once.
+    pub(super) fn is_finished(&self, running: &Running) -> Result<bool, EngineError> {
+        Ok(self.guest(running.socket.path.clone()).read(FINISHED, MOST)?.is_some())
     }
 
     fn guest(&self, path: PathBuf) -> AgentGuest<'_> {
