@@ -44,17 +44,14 @@ pub(crate) fn run(words: &[OsString]) -> Result<Ending, Refusal> {
         return kept::run(words, &registration, &registry, &caller);
     }
     let own = Words::divide(words[1..].iter().cloned());
-    let is_told = own.has(LauncherOption::Progress);
+    let options = own.options.clone();
     // The launcher gives the application a terminal of its own only by the agent.
     let wants_terminal = own.has(LauncherOption::Interactive) && !has_terminal();
     let launch = launch::resolve(&registration, &registry, &caller, own, Rights::Own)?;
     if let Some(warning) = &launch.warning {
         report::notice(words, warning);
     }
-    let setting_up = || {
-        let text = format!("setting up {}", launch.name.as_str());
-        if is_told { report::say(words, &text) } else { report::notice(words, &text) }
-    };
+    let setting_up = || report::progress(words, &options, &format!("setting up {}", launch.name.as_str()));
     let places = registry.own();
     if !wants_terminal
         && straight::why_not(flake, &caller).is_none()

@@ -3,7 +3,9 @@
 //! hands the session back.
 
 pub(crate) mod ask;
+mod borrow_kept;
 pub(crate) mod lend;
 mod lend_kept;
 mod message;
+mod privileged;
 mod trust;

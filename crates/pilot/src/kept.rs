@@ -1,16 +1,15 @@
 //! Calls of flakes whose instances are kept.
 
 pub(crate) mod manage;
-mod question;
+pub(crate) mod question;
 mod session;
 
 use crate::ending::{Ending, Refusal};
 use crate::{report, run};
 use flake_core::caller::Caller;
-use flake_core::instance::{Choice, FlakeVerb, KeptCall, Notes, choose, group};
+use flake_core::instance::{Choice, FlakeVerb, Instance, KeptCall, Notes, choose, group};
 use flake_core::launch::{self, Rights};
 use flake_core::registry::{Registration, Registry};
-use flake_core::words::LauncherOption;
 use flake_engine::podman::Keeper;
 use flake_schema::InstanceName;
 use flake_sys::{interrupt, spawn};
@@ -34,18 +33,20 @@ pub(crate) fn run(
     }
     let instance = match choose(app.as_str(), &notes, call.instance.take(), call.verb)? {
         Choice::One(instance) => instance,
-        Choice::Several(instances) => match question::which(app, instances)? {
-            Answer::Given(instance) => instance,
-            Answer::Signal(signal) => return Ok(Ending::Signal(signal)),
-        },
+        Choice::Several(instances) => {
+            let labels: Vec<_> = instances.iter().map(Instance::label).collect();
+            match question::which(app, &labels)? {
+                Answer::Given(index) => instances[index].clone(),
+                Answer::Signal(signal) => return Ok(Ending::Signal(signal)),
+            }
+        }
     };
     let (verb, options) = (call.verb, call.options.clone());
     let launch = launch::resolve(registration, registry, caller, call.into_words(), Rights::Own)?;
     if let Some(warning) = &launch.warning {
         report::notice(words, warning);
     }
-    let is_told = options.contains(&LauncherOption::Progress);
-    let show = |text: &str| if is_told { report::say(words, text) } else { report::notice(words, text) };
+    let show = |text: &str| report::progress(words, &options, text);
     let engine = run::engine(registration, places)?;
     let keeper = Keeper {
         engine: &engine,

@@ -1,5 +1,6 @@
 //! What the launcher says, all of it on standard error.
 
+use flake_core::words::LauncherOption;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -9,6 +10,11 @@ pub(crate) fn notice(words: &[OsString], text: &str) {
     if io::stderr().is_terminal() {
         say(words, text);
     }
+}
+
+/// What goes on meanwhile: for a person, or where the call asks for it.
+pub(crate) fn progress(words: &[OsString], options: &[LauncherOption], text: &str) {
+    if options.contains(&LauncherOption::Progress) { say(words, text) } else { notice(words, text) }
 }
 
 /// A line that begins with the command's name.

@@ -38,6 +38,19 @@ pub enum Handed {
     Session {
         /// For a person at the terminal.
         warning: Option<String>,
+        /// The kept instance that was entered.
+        instance: Option<String>,
+    },
+    /// Something for a person, while the caller waits.
+    Notice {
+        /// One line.
+        text: String,
+    },
+    /// The call means one of several instances, and does not say which.
+    Several {
+        /// Their labels.
+        #[serde(deserialize_with = "bounded::<_, _, WORDS_MAX>")]
+        labels: Vec<String>,
     },
     /// All is done, and there is something to print.
     Said {

@@ -168,8 +168,10 @@ fn rounds() -> usize {
 #[test]
 fn spoilt_messages_are_read_or_refused() {
     let whole = [bytes(&requests()), bytes(&replies()), bytes(&[handoff()])];
-    let handed =
-        bytes(&[Handed::Session { warning: Some("x".into()) }, Handed::Refused { message: "y".into() }]);
+    let handed = bytes(&[
+        Handed::Session { warning: Some("x".into()), instance: Some("z".into()) },
+        Handed::Refused { message: "y".into() },
+    ]);
     assert_eq!(read::<Request>(&whole[0], 5), Ok(2 * requests().len()));
     assert_eq!(read::<Reply>(&whole[1], 5), Ok(2 * replies().len()));
     assert_eq!(read::<Handoff>(&whole[2], 5), Ok(2));

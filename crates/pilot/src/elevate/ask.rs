@@ -1,31 +1,45 @@
 //! The caller's side.
 
+use super::borrow_kept;
 use super::message::{self, Receiver};
+use super::privileged::Privileged;
 use crate::ending::{Ending, Refusal};
 use crate::kept::manage;
 use crate::{install, report, run};
 use flake_core::caller::Caller;
-use flake_core::instance::{FlakeVerb, KeptCall};
 use flake_core::registry::Registration;
+use flake_core::words::{LauncherOption, Words};
 use flake_engine::rendezvous::Rendezvous;
 use flake_engine::session::{Files, Session, Streams, Surroundings};
 use flake_engine::{Outcome, Started, Starter};
-use flake_schema::InstanceName;
+use flake_schema::FlakeName;
 use flake_sys::inherited;
 use flake_sys::peer;
 use flake_sys::reason::reason;
 use flake_sys::signals::{self, SignalFd, is_deadly, is_stop};
 use flake_tools::sudo;
 use flake_wire::{Handed, Handoff};
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags, open};
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use rustix::process::Signal;
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Read};
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::net::UnixStream;
-use std::process::{Child, Stdio};
+use std::process::Stdio;
+use std::time::Duration;
+
+/// How often is looked whether sudo is stopped.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
+
+/// How a call went.
+pub(super) enum Called {
+    /// It ended, in a kept instance with this label.
+    Ended(Ending, Option<String>),
+    /// It means one of the instances with these labels, and has to say which.
+    Several(Vec<String>),
+}
 
 /// Runs a call of a flake that runs as root, for a caller who is not root.
 pub(crate) fn run_elevated(
@@ -33,19 +47,28 @@ pub(crate) fn run_elevated(
     registration: &Registration,
     caller: &Caller,
 ) -> Result<Ending, Refusal> {
-    let name = registration.loaded.name.as_str();
+    let name = &registration.loaded.name;
     if registration.loaded.flake.lifetime.is_mutable() {
-        let call = KeptCall::divide(name, words[1..].iter().cloned(), |_| false)?;
-        // Root's side asks nobody.
-        if call.verb == FlakeVerb::Update {
-            let label = call.instance.as_ref().map_or(name, InstanceName::as_str);
-            if let Some(ending) = manage::may_remake(&registration.loaded.name, label)? {
-                return Ok(ending);
-            }
-        }
+        return borrow_kept::run(words, name, caller);
     }
+    match call(words, name, &Words::divide(words[1..].iter().cloned()).options, caller)? {
+        Called::Ended(ending, _) => Ok(ending),
+        Called::Several(_) => Err(Refusal::Other("the privileged launcher is of another release".to_owned())),
+    }
+}
+
+/// Makes one call through sudo.
+pub(super) fn call(
+    words: &[OsString],
+    name: &FlakeName,
+    options: &[LauncherOption],
+    caller: &Caller,
+) -> Result<Called, Refusal> {
+    let name = name.as_str();
     let sudo = sudo::find()?;
-    let mut streams = Streams::gather(&words[1..], Files::Relayed)?;
+    let wants_terminal = options.contains(&LauncherOption::Interactive);
+    let gather = if wants_terminal { Streams::at_terminal } else { Streams::gather };
+    let mut streams = gather(&words[1..], Files::Relayed)?;
     let rendezvous = Rendezvous::open(caller.xdg("XDG_RUNTIME_DIR"))
         .map_err(|error| Refusal::Other(format!("cannot make a socket for sudo: {}", reason(&error))))?;
     let launcher = install::privileged().map_err(own_program)?;
@@ -60,10 +83,13 @@ pub(crate) fn run_elevated(
     // After the start: sudo asks for a password with signals as they were.
     let signals = Session::signals()?;
     let privileged = Privileged::new(name, child).map_err(waiting)?;
-    let (started, warning, _in_use) = match ask(&rendezvous, privileged, &signals, caller, &mut streams)? {
-        Asked::Session { started, warning, in_use } => (started, warning, in_use),
-        Asked::Said(text) => return Ok(manage::print(&text)),
-        Asked::Signal(signal) => return Ok(Ending::Signal(signal)),
+    let notice = |text: &str| report::progress(words, options, text);
+    let asked = ask(&rendezvous, privileged, &signals, (caller, &mut streams), &notice)?;
+    let (started, warning, instance, in_use) = match asked {
+        Asked::Session { started, warning, instance, in_use } => (started, warning, instance, in_use),
+        Asked::Said(text) => return Ok(Called::Ended(manage::print(&text), None)),
+        Asked::Several(labels) => return Ok(Called::Several(labels)),
+        Asked::Signal(signal) => return Ok(Called::Ended(Ending::Signal(signal), None)),
     };
     drop(rendezvous);
     if let Some(warning) = warning {
@@ -73,7 +99,9 @@ pub(crate) fn run_elevated(
     let mut session = Session::join(signals, started, &streams)?;
     drop(streams);
     let end = session.run()?;
-    run::conclude(end, relays, |_, _| Refusal::Other("the environment did not come up".to_owned()))
+    drop((session, in_use));
+    let lost = |_, _| Refusal::Other("the environment did not come up".to_owned());
+    Ok(Called::Ended(run::conclude(end, relays, lost)?, instance))
 }
 
 /// What asking came to.
@@ -82,9 +110,11 @@ enum Asked {
     Session {
         started: Started,
         warning: Option<String>,
+        instance: Option<String>,
         in_use: Vec<OwnedFd>,
     },
     Said(String),
+    Several(Vec<String>),
     Signal(i32),
 }
 
@@ -93,11 +123,11 @@ fn ask(
     rendezvous: &Rendezvous,
     mut privileged: Privileged,
     signals: &SignalFd,
-    caller: &Caller,
-    streams: &mut Streams,
+    (caller, streams): (&Caller, &mut Streams),
+    notice: &dyn Fn(&str),
 ) -> Result<Asked, Refusal> {
     let socket = loop {
-        match wait(signals, &[rendezvous.listener.as_fd(), privileged.ended.as_fd()])? {
+        match wait(signals, &[rendezvous.listener.as_fd(), privileged.ended.as_fd()], Some(&privileged))? {
             Wait::Signal(signal) => {
                 privileged.end(signal);
                 return Ok(Asked::Signal(signal));
@@ -113,21 +143,31 @@ fn ask(
         }
     };
     // The second launcher goes on by itself, and sudo gives the terminal back.
-    if let Wait::Signal(signal) = wait(signals, &[privileged.ended.as_fd()])? {
+    if let Wait::Signal(signal) = wait(signals, &[privileged.ended.as_fd()], Some(&privileged))? {
         return Ok(Asked::Signal(signal));
     }
     let _ = privileged.child.wait();
     hand_off(&socket, caller, streams).map_err(broken)?;
-    match wait(signals, &[socket.as_fd()])? {
-        Wait::Signal(signal) => return Ok(Asked::Signal(signal)),
-        Wait::Ready(_) => {}
-    }
     let mut receiver = Receiver::new();
-    let (handed, beside) = receiver.receive(&socket).map_err(broken)?;
-    let warning = match handed {
-        Handed::Session { warning } => warning,
-        Handed::Said { text } => return Ok(Asked::Said(text)),
-        Handed::Refused { message } => return Err(Refusal::Other(message)),
+    let mut beside = Vec::new();
+    let (warning, instance) = loop {
+        let received = receiver.received().map_err(broken)?;
+        let (handed, more) = match received {
+            Some(received) => received,
+            None => match wait(signals, &[socket.as_fd()], None)? {
+                Wait::Signal(signal) => return Ok(Asked::Signal(signal)),
+                Wait::Ready(_) => receiver.receive(&socket).map_err(broken)?,
+            },
+        };
+        // What comes in one piece with a notice belongs to what comes behind it.
+        beside.extend(more);
+        match handed {
+            Handed::Notice { text } => notice(&text),
+            Handed::Session { warning, instance } => break (warning, instance),
+            Handed::Said { text } => return Ok(Asked::Said(text)),
+            Handed::Several { labels } => return Ok(Asked::Several(labels)),
+            Handed::Refused { message } => return Err(Refusal::Other(message)),
+        }
     };
     let mut beside = beside.into_iter();
     let connection = beside.next();
@@ -135,7 +175,7 @@ fn ask(
         connection.ok_or_else(|| Refusal::Other("the privileged launcher sent no session".to_owned()))?;
     let starter = starter(socket, receiver).map_err(broken)?;
     let started = Started { socket: connection, starter: Some(starter), becomes: false };
-    Ok(Asked::Session { started, warning, in_use: beside.collect() })
+    Ok(Asked::Session { started, warning, instance, in_use: beside.collect() })
 }
 
 /// What came first.
@@ -145,12 +185,24 @@ enum Wait {
 }
 
 /// Waits for a descriptor, or for a signal that ends the call. A stop stops this process as it has stopped
-/// sudo, and both go on together.
-fn wait(signals: &SignalFd, descriptors: &[BorrowedFd<'_>]) -> Result<Wait, Refusal> {
+/// sudo, and both go on together; a sudo that has stopped itself a moment too late stops this process, too.
+fn wait(
+    signals: &SignalFd,
+    descriptors: &[BorrowedFd<'_>],
+    sudo: Option<&Privileged>,
+) -> Result<Wait, Refusal> {
+    let look = sudo.and_then(|_| Timespec::try_from(LOOK_AGAIN).ok());
     loop {
         let mut polled = vec![PollFd::new(signals, PollFlags::IN)];
         polled.extend(descriptors.iter().map(|one| PollFd::from_borrowed_fd(*one, PollFlags::IN)));
-        match poll(&mut polled, None) {
+        match poll(&mut polled, look.as_ref()) {
+            Ok(0) => {
+                if let Some(sudo) = sudo.filter(|sudo| sudo.is_stopped()) {
+                    signals::stop_by(Signal::TSTP.as_raw());
+                    sudo.go_on();
+                }
+                continue;
+            }
             Ok(_) => {}
             Err(rustix::io::Errno::INTR) => continue,
             Err(error) => return Err(waiting(error.into())),
@@ -205,48 +257,6 @@ fn starter(socket: UnixStream, mut receiver: Receiver<Handed>) -> io::Result<Sta
             _ => Outcome::Up,
         })
     }))
-}
-
-/// Sudo and what it started.
-struct Privileged {
-    name: String,
-    child: Child,
-    /// Becomes readable at its end.
-    ended: OwnedFd,
-}
-
-impl Privileged {
-    fn new(name: &str, child: Child) -> io::Result<Self> {
-        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-        let ended = pidfd_open(pid.ok_or(io::ErrorKind::InvalidInput)?, PidfdFlags::empty())?;
-        Ok(Self { name: name.to_owned(), child, ended })
-    }
-
-    /// Asks it to end, and waits for that: it may have the terminal without echo. A sudo that has become root
-    /// altogether cannot be asked; then it has no question open any more.
-    fn end(&mut self, signal: i32) {
-        let Ok(pid) = i32::try_from(self.child.id()) else { return };
-        if signals::send(pid, signal, false).is_ok() {
-            let _ = self.child.wait();
-        }
-    }
-
-    /// Why sudo did not start the second launcher.
-    fn refused(&mut self) -> Refusal {
-        let mut said = Vec::new();
-        if let Some(stream) = self.child.stderr.take() {
-            let _ = stream.take(64 << 10).read_to_end(&mut said);
-        }
-        let why = match self.child.wait() {
-            Ok(status) => flake_tools::reason(&said, status),
-            Err(error) => reason(&error),
-        };
-        Refusal::Other(format!(
-            "runs as root and needs sudo, which refused: {why}; ask your administrator to allow: sudo {} {}",
-            install::privileged().unwrap_or_default().display(),
-            self.name,
-        ))
-    }
 }
 
 fn broken(error: io::Error) -> Refusal {

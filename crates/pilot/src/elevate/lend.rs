@@ -105,7 +105,7 @@ fn lend(name: &OsStr, uid: u32, words: &[OsString], socket: &UnixStream) -> Resu
     // A connection on which no command was asked for would run any: then nobody gets it, and the agent ends.
     // Otherwise only the caller holds it from here on, and the environment goes with the caller.
     if asked.is_ok() {
-        let handed = Handed::Session { warning: launch.warning.clone() };
+        let handed = Handed::Session { warning: launch.warning.clone(), instance: None };
         message::send(socket, &handed, &[connection]).map_err(gone)?;
     } else {
         drop(connection);

@@ -8,11 +8,10 @@ use flake_core::caller::Caller;
 use flake_core::instance::{Choice, FlakeVerb, KeptCall, Notes, choose, group};
 use flake_core::launch::{self, Rights};
 use flake_core::registry::{Registration, Registry};
-use flake_core::words::LauncherOption;
 use flake_engine::podman::{Entered, Keeper, Podman};
 use flake_engine::session::{Streams, Surroundings};
 use flake_schema::{InstanceName, Lifetime};
-use flake_wire::Handed;
+use flake_wire::{Handed, REPLY_MAX};
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::net::UnixStream;
@@ -41,15 +40,20 @@ pub(super) fn lend(
     if let Some(text) = manage::text(&call, app, &notes) {
         return say(socket, text);
     }
-    if call.options.contains(&LauncherOption::Remove) {
-        return Err(refuse(&format!("%remove does not go through sudo; try: {app} flake remove=NAME")));
-    }
     let instance = match choose(app.as_str(), &notes, call.instance.take(), call.verb)? {
         Choice::One(instance) => instance,
-        Choice::Several(instances) => return Err(manage::several(app, &instances)),
+        Choice::Several(instances) => {
+            let labels = instances.iter().map(|instance| instance.label().to_owned()).collect();
+            return message::send(socket, &Handed::Several { labels }, &[]).map_err(gone);
+        }
     };
     let verb = call.verb;
     let launch = launch::resolve(registration, registry, caller, call.into_words(), Rights::Lent)?;
+    // A caller who is gone needs no notice, and is found out about at the end.
+    let notice = |text: &str| {
+        let text = text.chars().take(REPLY_MAX / 8).collect();
+        let _ = message::send(socket, &Handed::Notice { text }, &[]);
+    };
     let keeper = Keeper {
         engine,
         launch: &launch,
@@ -59,7 +63,7 @@ pub(super) fn lend(
         instance: &instance,
         state_dir: &places.state_dir,
         runtime: None,
-        notice: &|_| {},
+        notice: &notice,
     };
     match verb {
         FlakeVerb::Remove | FlakeVerb::Update => {
@@ -86,7 +90,8 @@ pub(super) fn lend(
     // A connection on which no command was asked for would run any: then nobody gets it.
     ask_for(&connection, &request, &streams.descriptors)?;
     drop(streams);
-    message::send(socket, &Handed::Session { warning }, &[connection, in_use.into()]).map_err(gone)
+    let handed = Handed::Session { warning, instance: Some(instance.label().to_owned()) };
+    message::send(socket, &handed, &[connection, in_use.into()]).map_err(gone)
 }
 
 fn say(socket: &UnixStream, text: String) -> Result<(), Refusal> {

@@ -31,15 +31,21 @@ impl<M: Message> Receiver<M> {
         Self { decoder: Decoder::default(), beside: Vec::new() }
     }
 
+    /// The next message of those that have come already, and the descriptors that have come by then.
+    pub(super) fn received(&mut self) -> io::Result<Option<(M, Vec<OwnedFd>)>> {
+        match self.decoder.next_frame().map_err(io::Error::other)? {
+            Some(Frame::Message(message)) => Ok(Some((message, std::mem::take(&mut self.beside)))),
+            Some(Frame::Data { .. }) => Err(io::Error::other("data instead of a message")),
+            None => Ok(None),
+        }
+    }
+
     /// The next message, and the descriptors that have come by then.
     pub(super) fn receive(&mut self, socket: &UnixStream) -> io::Result<(M, Vec<OwnedFd>)> {
         let mut buffer = vec![0; 64 << 10];
         loop {
-            if let Some(frame) = self.decoder.next_frame().map_err(io::Error::other)? {
-                return match frame {
-                    Frame::Message(message) => Ok((message, std::mem::take(&mut self.beside))),
-                    Frame::Data { .. } => Err(io::Error::other("data instead of a message")),
-                };
+            if let Some(received) = self.received()? {
+                return Ok(received);
             }
             match fdpass::receive(socket, &mut buffer, &mut self.beside) {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),

@@ -44,8 +44,7 @@ pub(crate) fn print(text: &str) -> Ending {
 }
 
 /// Nobody can be asked which of them is meant.
-pub(crate) fn several(app: &FlakeName, instances: &[Instance]) -> Refusal {
-    let labels: Vec<&str> = instances.iter().map(Instance::label).collect();
+pub(super) fn several(app: &FlakeName, labels: &[&str]) -> Refusal {
     let first = labels.first().copied().unwrap_or_default();
     let all = labels.join(", ");
     Refusal::Other(format!("there are several instances: {all}; name one, as in: {app} @{first}"))

@@ -2,7 +2,6 @@
 
 use super::manage;
 use crate::ending::Refusal;
-use flake_core::instance::Instance;
 use flake_schema::FlakeName;
 use flake_sys::{interrupt, question};
 use std::io::{self, Write};
@@ -10,7 +9,7 @@ use std::io::{self, Write};
 pub(super) use flake_sys::question::is_possible;
 
 /// What an answer came to.
-pub(super) enum Answer<T> {
+pub(crate) enum Answer<T> {
     /// Something.
     Given(T),
     /// A signal came instead.
@@ -18,22 +17,21 @@ pub(super) enum Answer<T> {
 }
 
 /// Asks which of several instances is meant; without a terminal that is an error.
-pub(super) fn which(app: &FlakeName, instances: Vec<Instance>) -> Result<Answer<Instance>, Refusal> {
-    let labels: Vec<&str> = instances.iter().map(Instance::label).collect();
+/// Gives its place among their labels.
+pub(crate) fn which(app: &FlakeName, labels: &[&str]) -> Result<Answer<usize>, Refusal> {
     if !is_possible() {
-        return Err(manage::several(app, &instances));
+        return Err(manage::several(app, labels));
     }
     let mut text = String::from("Multiple Flake instances detected. Which one to re-attach?\n");
-    for (number, label) in (1..).zip(&labels) {
+    for (number, label) in (1..).zip(labels) {
         text.push_str(&format!("{number:3}: {label}\n"));
     }
     text.push_str("Number: ");
     let picked = match ask(&text)? {
-        Answer::Given(answer) => pick(&answer, &labels),
+        Answer::Given(answer) => pick(&answer, labels),
         Answer::Signal(signal) => return Ok(Answer::Signal(signal)),
     };
-    let picked = picked.ok_or_else(|| Refusal::Other("no instance was chosen".to_owned()))?;
-    Ok(Answer::Given(instances[picked].clone()))
+    picked.map(Answer::Given).ok_or_else(|| Refusal::Other("no instance was chosen".to_owned()))
 }
 
 /// The place of the label with this number, or of this name.

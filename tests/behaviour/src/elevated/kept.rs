@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 
 use anyhow::{Result, ensure};
-use flake_testkit::{ADA, Call, Outcome, ROOT};
+use flake_testkit::{ADA, Call, Outcome, ROOT, Subject};
 
 use super::{Case, Ground, call, refused};
 
@@ -15,6 +16,8 @@ pub(super) const CASES: &[Case] = &[
     ("kept_instance_is_each_users_own", apart),
     ("kept_instance_in_use_is_not_removed", in_use),
     ("kept_instance_that_was_killed_is_started_again", killed),
+    ("kept_instance_is_chosen_on_a_terminal", chosen),
+    ("kept_instance_tells_what_its_scripts_say", told),
 ];
 
 const OPTIONS: &[&str] = &["--mutable"];
@@ -55,8 +58,8 @@ fn words(ground: &Ground<'_>) -> Result<()> {
     let list = call(&ADA, &app, &["flake", "list"])?;
     ensure!(list.success() && list.out().lines().count() == 2, "{list}");
     refused(&call(&ADA, &app, &["@two", "flake", "update"])?, "on a terminal")?;
-    refused(&call(&ADA, &app, &["%remove", "@two", "true"])?, "%remove")?;
-    said(&call(&ADA, &app, &["flake", "remove=two"])?, "")?;
+    let outcome = call(&ADA, &app, &["%remove", "@two", "sh", "-c", "exit 7"])?;
+    ensure!(outcome.code == Some(7) && outcome.stderr.is_empty(), "{outcome}");
     ensure!(container(ground, &format!("flake.{}..kept-words..two", ADA.id))?.is_empty());
     end(ground, &format!("flake.{}..kept-words", ADA.id))
 }
@@ -119,4 +122,34 @@ fn killed(ground: &Ground<'_>) -> Result<()> {
     end(ground, &name)?;
     said(&call(&ADA, &app, &["sh", "-c", "test ! -e /file"])?, "")?;
     end(ground, &name)
+}
+
+fn chosen(ground: &Ground<'_>) -> Result<()> {
+    let app = ground.flake("kept-chosen", OPTIONS)?;
+    for name in ["a", "b"] {
+        said(&call(&ADA, &app, &[&format!("@{name}"), "sh", "-c", &format!("echo {name} >/who")])?, "")?;
+    }
+    let terminal =
+        Subject { app, ..Subject::control(&ADA) }.terminal("\"$APP\" cat /who; echo \"status $?\"")?;
+    terminal.expect("  1: a\r\n  2: b\r\nNumber: ")?;
+    terminal.send("2\r")?;
+    terminal.expect("2\r\nb\r\nstatus 0\r\n")?;
+    terminal.end()?;
+    for name in ["a", "b"] {
+        end(ground, &format!("flake.{}..kept-chosen..{name}", ADA.id))?;
+    }
+    Ok(())
+}
+
+fn told(ground: &Ground<'_>) -> Result<()> {
+    let app = ground.flake("kept-told", OPTIONS)?;
+    let layers = Path::new("/usr/share/flakes/kept-told.d");
+    fs::create_dir_all(layers)?;
+    fs::write(layers.join("50.yaml"), "provision:\n- script: |\n    #!/bin/sh\n    echo from the script\n")?;
+    let outcome = call(&ADA, &app, &["%progress", "echo", "word"])?;
+    ensure!(
+        outcome.out() == "word\n" && outcome.err() == "kept-told: provision[0]: from the script\n",
+        "{outcome}"
+    );
+    end(ground, &format!("flake.{}..kept-told", ADA.id))
 }

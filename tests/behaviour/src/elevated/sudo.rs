@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 use flake_testkit::{ADA, BOB, Call, Image, NOSUB, ROOT, Subject, processes};
+use nix::sys::signal::Signal;
 
 use super::{Case, Ground, call, refused};
 
@@ -52,6 +53,7 @@ pub(super) const ALONE: &[Case] = &[
     ("ctrl_c_while_sudo_waits_for_a_password_under_a_shell", |ground| {
         asked(ground, r#""$APP" echo word; true"#, (None, Some(2)))
     }),
+    ("sudo_that_is_stopped_alone_stops_the_job", stopped_alone),
 ];
 
 const REFUSED: &str = "refused-by-sudo";
@@ -106,5 +108,23 @@ fn asked(ground: &Ground<'_>, script: &str, expected: (Option<i32>, Option<i32>)
     ensure!(start.elapsed() < AT_ONCE, "took {:?}", start.elapsed());
     processes::until_gone(REFUSED)?;
     no_sockets(&runtime_dir(NOSUB.id))?;
+    ground.nothing_ran(REFUSED)
+}
+
+/// Sudo may stop itself when the job has been continued already.
+fn stopped_alone(ground: &Ground<'_>) -> Result<()> {
+    let app = ground.flake(REFUSED, &[])?;
+    let _rule = Rule::with_password()?;
+    let subject = Subject { app, ..Subject::control(&NOSUB) };
+    let terminal = subject.terminal("set -m; \"$APP\" echo word; echo \"status $?\"; fg")?;
+    terminal.expect("assword")?;
+    let sudo = processes::marked(REFUSED).into_iter().find(|one| one.name == "sudo");
+    processes::kill(sudo.context("no sudo")?.pid, Signal::SIGSTOP);
+    terminal.expect("status 148")?;
+    thread::sleep(Duration::from_millis(300));
+    terminal.send("\x03")?;
+    let ended = terminal.end()?;
+    ensure!((ended.code, ended.signal) == (None, Some(2)), "{ended:?}");
+    processes::until_gone(REFUSED)?;
     ground.nothing_ran(REFUSED)
 }
