@@ -124,7 +124,7 @@ fn stopped_alone(ground: &Ground<'_>) -> Result<()> {
     thread::sleep(Duration::from_millis(300));
     terminal.send("\x03")?;
     let ended = terminal.end()?;
-    ensure!((ended.code, ended.signal) == (None, Some(2)), "{ended:?}");
+    ensure!((ended.code, ended.signal) == (Some(130), None), "{ended:?}");
     processes::until_gone(REFUSED)?;
     ground.nothing_ran(REFUSED)
 }
