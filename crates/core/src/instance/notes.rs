@@ -11,9 +11,11 @@ use flake_sys::reason::reason;
 use rustix::fs::{FlockOperation, Mode, OFlags, Timestamps, flock, futimens, open};
 use rustix::fs::{Timespec, UTIME_NOW};
 use rustix::io::Errno;
+use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -47,9 +49,13 @@ pub struct Made {
 impl Made {
     /// Removes the socket. A note that was damaged may name anything: what is no socket stays.
     pub fn remove_socket(&self) {
-        if fs::symlink_metadata(&self.socket).is_ok_and(|file| file.file_type().is_socket()) {
-            let _ = fs::remove_file(&self.socket);
-        }
+        remove_socket(&self.socket);
+    }
+}
+
+fn remove_socket(path: &Path) {
+    if fs::symlink_metadata(path).is_ok_and(|file| file.file_type().is_socket()) {
+        let _ = fs::remove_file(path);
     }
 }
 
@@ -197,6 +203,7 @@ impl Notes {
     /// # Errors
     /// [`NotesError`].
     pub fn forget(&self, instance: &Instance) -> Result<(), NotesError> {
+        self.remove_left(instance);
         let file = self.file(instance);
         match fs::remove_file(&file) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed("remove", &file)(error)),
@@ -215,6 +222,26 @@ impl Notes {
         let file = open(&path, flags, Mode::RUSR | Mode::WUSR).map_err(failed("open", &path))?;
         flock(&file, FlockOperation::LockExclusive).map_err(failed("lock", &path))?;
         Ok(Making { _file: file })
+    }
+
+    /// Notes where an agent that is about to be started will listen, and removes the socket of the start before: whoever
+    /// made that is gone, but what they started may hold it for a moment yet. The instance is locked meanwhile.
+    ///
+    /// # Errors
+    /// [`NotesError`].
+    pub fn listens_next(&self, instance: &Instance, socket: &Path) -> Result<(), NotesError> {
+        self.remove_left(instance);
+        let path = self.folder.join(LOCKS).join(instance.label());
+        fs::write(&path, socket.as_os_str().as_bytes()).map_err(failed("write", &path))
+    }
+
+    /// Removes the socket of the last start.
+    fn remove_left(&self, instance: &Instance) {
+        let path = self.folder.join(LOCKS).join(instance.label());
+        let Ok(left) = fs::read(&path) else { return };
+        if !left.is_empty() {
+            remove_socket(Path::new(OsStr::from_bytes(&left)));
+        }
     }
 
     fn make_folder(&self) -> Result<(), NotesError> {

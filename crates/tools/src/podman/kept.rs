@@ -94,6 +94,8 @@ impl Podman {
     /// # Errors
     /// Podman's own failure; a container that is gone is none.
     pub fn remove_container(&self, name: &str) -> Result<(), ToolError> {
+        // One step after the other: of a container whose end podman has not heard of it leaves the runtime's notes.
+        self.stop(name, 0)?;
         passing_over_missing(capture(&mut self.command([
             "rm",
             "--force",

@@ -2,7 +2,7 @@
 
 use super::greet::greeted;
 use super::image_user::Said;
-use super::{Keeper, connect_to};
+use super::{Keeper, LOOK_AFTER, connect_to};
 use crate::guest::AgentGuest;
 use crate::podman::words;
 use crate::rendezvous::Rendezvous;
@@ -15,8 +15,8 @@ use flake_schema::Target;
 use flake_tools::podman::Kept;
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// How long the agent may take to answer once podman has started it.
 const UP_WITHIN: Duration = Duration::from_secs(30);
@@ -68,6 +68,7 @@ impl Keeper<'_> {
     fn start(&self, words: Vec<OsString>, kept: Option<&Kept>) -> Result<Running, EngineError> {
         let socket =
             Rendezvous::open(self.runtime).map_err(system("cannot make a socket for the instance"))?;
+        self.notes.listens_next(self.instance, &socket.path)?;
         let listener = socket.listener.try_clone().map_err(system("cannot pass a socket"))?;
         let starter = self.engine.spawn(words, OwnedFd::from(listener))?;
         match starter.finish().map_err(system("cannot wait for podman"))? {
@@ -94,7 +95,7 @@ impl Keeper<'_> {
     pub(super) fn finish(&self, running: Running, moment: Moment) -> Result<Made, EngineError> {
         let Running { id, socket, said } = running;
         let path = socket.path.clone();
-        greeted(connect_to(&path).ok_or(EngineError::Vanished)?, UP_WITHIN)?;
+        self.await_agent(&path)?;
         let mut guest = self.guest(path);
         let user = said.map(|said| said.find(&mut guest)).transpose()?;
         guest.set_user(user.clone());
@@ -110,6 +111,23 @@ impl Keeper<'_> {
             guest.write(FINISHED, b"yes\n")?;
         }
         Ok(Made { id, made_of: self.made_of()?, socket: socket.keep(), user })
+    }
+
+    /// Waits until the agent answers. Podman keeps its socket, also when it was killed before it could.
+    fn await_agent(&self, path: &Path) -> Result<(), EngineError> {
+        let by = Instant::now() + UP_WITHIN;
+        loop {
+            let next = Instant::now() + LOOK_AFTER;
+            match greeted(connect_to(path).ok_or(EngineError::Vanished)?, LOOK_AFTER) {
+                // Nothing was said at all.
+                Err(EngineError::Silent) if (next..by).contains(&Instant::now()) => {
+                    if !self.is_running()? {
+                        return Err(EngineError::Vanished);
+                    }
+                }
+                done => return done.map(drop),
+            }
+        }
     }
 
     /// Whether what was started was finished once.
