@@ -161,13 +161,13 @@ impl Keeper<'_> {
         })
     }
 
-    /// Whether podman says that the instance's container runs.
+    /// Whether podman says that the instance's container runs, and is right: nobody may be left who tells it of the end.
     ///
     /// # Errors
     /// Podman's own failure.
     pub fn is_running(&self) -> Result<bool, EngineError> {
         let found = self.engine.tool.kept(&self.instance.container_name())?;
-        Ok(found.is_some_and(|kept| kept.state.running))
+        Ok(found.is_some_and(|kept| kept.state.running && kept.state.is_there()))
     }
 
     /// Removes the instance with all that is in it.
