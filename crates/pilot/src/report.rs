@@ -17,6 +17,12 @@ pub(crate) fn progress(words: &[OsString], options: &[LauncherOption], text: &st
     if options.contains(&LauncherOption::Progress) { say(words, text) } else { notice(words, text) }
 }
 
+/// What the agent says to a person.
+pub(crate) fn note(text: &str) {
+    let words: Vec<_> = std::env::args_os().take(1).collect();
+    notice(&words, text);
+}
+
 /// A line that begins with the command's name.
 pub(crate) fn say(words: &[OsString], text: &str) {
     let name = words.first().map(Path::new).and_then(Path::file_name).unwrap_or("flake-pilot".as_ref());

@@ -28,6 +28,8 @@ pub struct Handoff {
     pub terminal: Option<Window>,
     /// The terminal's settings.
     pub modes: Option<Modes>,
+    /// The caller has agreed that the data of the instance is lost.
+    pub agreed: bool,
 }
 
 /// The answer.
@@ -51,6 +53,11 @@ pub enum Handed {
         /// Their labels.
         #[serde(deserialize_with = "bounded::<_, _, WORDS_MAX>")]
         labels: Vec<String>,
+    },
+    /// What is in the instance of this label would be lost: the caller has to agree first.
+    Losing {
+        /// The label.
+        label: String,
     },
     /// All is done, and there is something to print.
     Said {

@@ -11,18 +11,18 @@ mod scripts;
 mod sharing;
 mod users;
 mod verbs;
+mod way;
 
-use flake_testkit::{ADA, ROOT, ScratchHost, User, trial};
+use flake_testkit::{ADA, ROOT, ScratchHost, trial};
 use libtest_mimic::Trial;
 
 use ground::{Case, Ground};
+pub use way::{LENT, ROOTFUL, ROOTLESS, SYSTEM, Way};
 
-/// Who registers and calls.
-const WAYS: [(&str, &User); 2] = [("rootful", &ROOT), ("rootless", &ADA)];
-
-/// The trials that run side by side, and those that change the host for everybody.
+/// The trials of some ways that run side by side, and those that change the host for everybody. Root's flakes of two ways
+/// have the same names, so there can be only one such way on a host.
 #[must_use]
-pub fn trials() -> (Vec<Trial>, Vec<Trial>) {
+pub fn trials(ways: &[Way]) -> (Vec<Trial>, Vec<Trial>) {
     let beside = [
         verbs::CASES,
         names::CASES,
@@ -35,20 +35,20 @@ pub fn trials() -> (Vec<Trial>, Vec<Trial>) {
         probes::CASES,
         users::CASES,
     ];
-    let mut last = of_ways(&[limits::ALONE, scripts::ALONE].concat());
+    let mut last = of_ways(ways, &[limits::ALONE, scripts::ALONE].concat());
     last.push(trial("nothing_is_left", |host: &ScratchHost| crate::nothing_is_left(host, &[&ROOT, &ADA])));
-    (of_ways(&beside.concat()), last)
+    (of_ways(ways, &beside.concat()), last)
 }
 
-fn of_ways(cases: &[Case]) -> Vec<Trial> {
-    let of_way = |(way, user): (&'static str, &'static User)| {
-        cases.iter().map(move |&(name, options, body)| {
-            trial(format!("{way}::{name}"), move |host: &ScratchHost| {
-                let ground = Ground::new(host, user, name, options)?;
+fn of_ways(ways: &[Way], cases: &[Case]) -> Vec<Trial> {
+    let of_way = |way: Way| {
+        cases.iter().filter(move |(name, ..)| way.has(name)).map(move |&(name, options, body)| {
+            trial(format!("{}::{name}", way.name), move |host: &ScratchHost| {
+                let ground = Ground::new(host, way, name, options)?;
                 body(&ground)?;
                 ground.end()
             })
         })
     };
-    WAYS.into_iter().flat_map(of_way).collect()
+    ways.iter().copied().flat_map(of_way).collect()
 }

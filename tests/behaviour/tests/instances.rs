@@ -2,10 +2,10 @@
 
 use std::process::ExitCode;
 
-use flake_behaviour::instances;
+use flake_behaviour::instances::{self, ROOTFUL, ROOTLESS};
 use flake_testkit::{Suite, run};
 
 fn main() -> ExitCode {
-    let (trials, last) = instances::trials();
+    let (trials, last) = instances::trials(&[ROOTFUL, ROOTLESS]);
     run(Suite { product: true, trials, last })
 }

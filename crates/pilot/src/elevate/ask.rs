@@ -39,6 +39,15 @@ pub(super) enum Called {
     Ended(Ending, Option<String>),
     /// It means one of the instances with these labels, and has to say which.
     Several(Vec<String>),
+    /// The data of the instance with this label would be lost, and has to be given up first.
+    Losing(String),
+}
+
+/// What comes with the words of a call.
+pub(super) struct Asking<'a> {
+    pub(super) options: &'a [LauncherOption],
+    /// The caller has given up the instance's data.
+    pub(super) agreed: bool,
 }
 
 /// Runs a call of a flake that runs as root, for a caller who is not root.
@@ -51,9 +60,12 @@ pub(crate) fn run_elevated(
     if registration.loaded.flake.lifetime.is_mutable() {
         return borrow_kept::run(words, name, caller);
     }
-    match call(words, name, &Words::divide(words[1..].iter().cloned()).options, caller)? {
+    let options = Words::divide(words[1..].iter().cloned()).options;
+    match call(words, name, &Asking { options: &options, agreed: false }, caller)? {
         Called::Ended(ending, _) => Ok(ending),
-        Called::Several(_) => Err(Refusal::Other("the privileged launcher is of another release".to_owned())),
+        Called::Several(_) | Called::Losing(_) => {
+            Err(Refusal::Other("the privileged launcher is of another release".to_owned()))
+        }
     }
 }
 
@@ -61,7 +73,7 @@ pub(crate) fn run_elevated(
 pub(super) fn call(
     words: &[OsString],
     name: &FlakeName,
-    options: &[LauncherOption],
+    &Asking { options, agreed }: &Asking<'_>,
     caller: &Caller,
 ) -> Result<Called, Refusal> {
     let name = name.as_str();
@@ -84,11 +96,12 @@ pub(super) fn call(
     let signals = Session::signals()?;
     let privileged = Privileged::new(name, child).map_err(waiting)?;
     let notice = |text: &str| report::progress(words, options, text);
-    let asked = ask(&rendezvous, privileged, &signals, (caller, &mut streams), &notice)?;
+    let asked = ask(&rendezvous, privileged, &signals, (caller, &mut streams, agreed), &notice)?;
     let (started, warning, instance, in_use) = match asked {
         Asked::Session { started, warning, instance, in_use } => (started, warning, instance, in_use),
         Asked::Said(text) => return Ok(Called::Ended(manage::print(&text), None)),
         Asked::Several(labels) => return Ok(Called::Several(labels)),
+        Asked::Losing(label) => return Ok(Called::Losing(label)),
         Asked::Signal(signal) => return Ok(Called::Ended(Ending::Signal(signal), None)),
     };
     drop(rendezvous);
@@ -96,7 +109,7 @@ pub(super) fn call(
         report::notice(words, &warning);
     }
     let relays = streams.start_relays().map_err(run::copying)?;
-    let mut session = Session::join(signals, started, &streams)?;
+    let mut session = Session::join(signals, started, &streams)?.with_notes(report::note);
     drop(streams);
     let end = session.run()?;
     drop((session, in_use));
@@ -115,6 +128,7 @@ enum Asked {
     },
     Said(String),
     Several(Vec<String>),
+    Losing(String),
     Signal(i32),
 }
 
@@ -123,7 +137,7 @@ fn ask(
     rendezvous: &Rendezvous,
     mut privileged: Privileged,
     signals: &SignalFd,
-    (caller, streams): (&Caller, &mut Streams),
+    (caller, streams, agreed): (&Caller, &mut Streams, bool),
     notice: &dyn Fn(&str),
 ) -> Result<Asked, Refusal> {
     let socket = loop {
@@ -147,7 +161,7 @@ fn ask(
         return Ok(Asked::Signal(signal));
     }
     let _ = privileged.child.wait();
-    hand_off(&socket, caller, streams).map_err(broken)?;
+    hand_off(&socket, caller, streams, agreed).map_err(broken)?;
     let mut receiver = Receiver::new();
     let mut beside = Vec::new();
     let (warning, instance) = loop {
@@ -166,6 +180,7 @@ fn ask(
             Handed::Session { warning, instance } => break (warning, instance),
             Handed::Said { text } => return Ok(Asked::Said(text)),
             Handed::Several { labels } => return Ok(Asked::Several(labels)),
+            Handed::Losing { label } => return Ok(Asked::Losing(label)),
             Handed::Refused { message } => return Err(Refusal::Other(message)),
         }
     };
@@ -225,7 +240,7 @@ fn wait(
     }
 }
 
-fn hand_off(socket: &UnixStream, caller: &Caller, streams: &mut Streams) -> io::Result<()> {
+fn hand_off(socket: &UnixStream, caller: &Caller, streams: &mut Streams, agreed: bool) -> io::Result<()> {
     let surroundings = Surroundings::inherited();
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let cwd = open(".", flags, Mode::empty()).ok();
@@ -242,6 +257,7 @@ fn hand_off(socket: &UnixStream, caller: &Caller, streams: &mut Streams) -> io::
         streams: streams.table.clone(),
         terminal: streams.window,
         modes: streams.modes.clone(),
+        agreed,
     };
     let mut beside = std::mem::take(&mut streams.descriptors);
     beside.extend(cwd);

@@ -79,6 +79,7 @@ fn lend(name: &OsStr, uid: u32, words: &[OsString], socket: &UnixStream) -> Resu
     if !registration.loaded.flake.as_root {
         return Err(refuse("does not run as root, so it needs no sudo"));
     }
+    let agreed = handoff.agreed;
     let surroundings = Surroundings {
         ignored: SignalSet::from_bits(handoff.ignored),
         blocked: SignalSet::from_bits(handoff.blocked),
@@ -88,7 +89,7 @@ fn lend(name: &OsStr, uid: u32, words: &[OsString], socket: &UnixStream) -> Resu
     let (streams, caller, _pin) = accept(handoff, beside, uid, shares_cwd)?;
     let engine = run::lent_engine(&registry.system)?;
     if registration.loaded.flake.lifetime.is_mutable() {
-        let borrower = Borrower { caller: &caller, streams, surroundings: &surroundings };
+        let borrower = Borrower { caller: &caller, streams, surroundings: &surroundings, agreed };
         return lend_kept::lend(&registration, &registry, (&engine, socket), borrower, words);
     }
     let launch = launch::resolve(

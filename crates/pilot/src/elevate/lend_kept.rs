@@ -21,6 +21,8 @@ pub(super) struct Borrower<'a> {
     pub(super) caller: &'a Caller,
     pub(super) streams: Streams,
     pub(super) surroundings: &'a Surroundings,
+    /// The data of the instance may be lost.
+    pub(super) agreed: bool,
 }
 
 /// Does what the words ask for.
@@ -31,7 +33,7 @@ pub(super) fn lend(
     borrower: Borrower<'_>,
     words: &[OsString],
 ) -> Result<(), Refusal> {
-    let Borrower { caller, streams, surroundings } = borrower;
+    let Borrower { caller, streams, surroundings, agreed } = borrower;
     let (flake, app) = (&registration.loaded.flake, &registration.loaded.name);
     let places = &registry.system;
     let notes = Notes::new(&places.state_dir, caller.uid, group(flake, app));
@@ -48,6 +50,10 @@ pub(super) fn lend(
         }
     };
     let verb = call.verb;
+    if verb == FlakeVerb::Update && !agreed {
+        let label = instance.label().to_owned();
+        return message::send(socket, &Handed::Losing { label }, &[]).map_err(gone);
+    }
     let launch = launch::resolve(registration, registry, caller, call.into_words(), Rights::Lent)?;
     // A caller who is gone needs no notice, and is found out about at the end.
     let notice = |text: &str| {
@@ -67,10 +73,15 @@ pub(super) fn lend(
     };
     match verb {
         FlakeVerb::Remove | FlakeVerb::Update => {
-            let _closed = notes.close(&instance).ok_or_else(|| manage::in_use(&instance))?;
+            let closed = notes.close(&instance);
             if verb == FlakeVerb::Remove {
+                let _closed = closed.ok_or_else(|| {
+                    let rm = format!("sudo flake-ctl rm --user {} --force", caller.name);
+                    manage::in_use_until(&instance, app, &rm)
+                })?;
                 keeper.remove()?;
             } else {
+                let _closed = closed.ok_or_else(|| manage::in_use(&instance))?;
                 keeper.remake()?;
             }
             return say(socket, String::new());

@@ -55,6 +55,12 @@ pub(crate) fn in_use(instance: &Instance) -> Refusal {
     Refusal::Other(format!("instance {} is in use", instance.label()))
 }
 
+/// The same, with the words that end it.
+pub(crate) fn in_use_until(instance: &Instance, app: &FlakeName, rm: &str) -> Refusal {
+    let (label, called) = (instance.label(), instance.called_by(app.as_str()));
+    Refusal::Other(format!("instance {label} is in use; to end what runs in it: {rm} {called}"))
+}
+
 /// The instance is not what a new one would be.
 pub(crate) fn outdated(app: &FlakeName) -> String {
     format!("image or flake have changed since this instance was made; to make it anew: {app} flake update")
@@ -114,13 +120,8 @@ fn shown(time: Duration) -> String {
 
 /// `flake remove=NAME`.
 pub(super) fn remove(keeper: &Keeper<'_>, app: &FlakeName) -> Result<Ending, Refusal> {
-    let called = keeper.instance.called_by(app.as_str());
-    let Some(_closed) = keeper.notes.close(keeper.instance) else {
-        return Err(Refusal::Other(format!(
-            "instance {} is in use; to end what runs in it: flake-ctl rm --force {called}",
-            keeper.instance.label()
-        )));
-    };
+    let closed = keeper.notes.close(keeper.instance);
+    let _closed = closed.ok_or_else(|| in_use_until(keeper.instance, app, "flake-ctl rm --force"))?;
     interruptible(|| Ok(keeper.remove()?))
         .map(|done| done.map_or_else(|ending| ending, |()| Ending::Status(0)))
 }

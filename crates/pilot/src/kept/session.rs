@@ -51,7 +51,7 @@ pub(super) fn call(keeper: &Keeper<'_>, options: &[LauncherOption]) -> Result<En
         }
         let again = streams.again().map_err(copying)?;
         let session = Session::open_when_answered(signals, started, request, again)?;
-        let mut session = session.with_notes(note).with_spare(streams);
+        let mut session = session.with_notes(report::note).with_spare(streams);
         let is_there = session.is_answered(LOOK_AFTER)? || keeper.is_running()?;
         let end = if is_there { session.run()? } else { End::Lost };
         streams = match (session.into_spare(), &end) {
@@ -105,10 +105,4 @@ fn is_shared_beforehand(keeper: &Keeper<'_>, files: Files) -> bool {
         .passing
         .as_ref()
         .is_some_and(|bind| files == Files::Relayed || launch.workdir.as_ref() != Some(&bind.path))
-}
-
-/// What the agent says to a person.
-fn note(text: &str) {
-    let words: Vec<_> = std::env::args_os().take(1).collect();
-    report::notice(&words, text);
 }

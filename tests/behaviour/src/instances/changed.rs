@@ -26,24 +26,25 @@ fn notice(ground: &Ground<'_>) -> String {
 
 /// The flake has an image of its own, whose name can be moved: podman loses names that are given to one image at once.
 fn own_image(ground: &Ground<'_>, name: &'static str) -> Result<()> {
-    let tag = ground.host.image(ground.user(), &Image { name, ..Image::BOX })?;
+    let tag = ground.host.image(ground.way.owner, &Image { name, ..Image::BOX })?;
     let app = ground.subject.app.as_os_str();
     let words =
         ["podman", "register", "--force", "--mutable", "--target", "/bin/busybox", "--container", &tag];
     let words = words.map(OsStr::new).into_iter().chain(["--app".as_ref(), app]);
-    ground.host.flake_ctl(ground.user(), words).check()?;
-    Ok(())
+    let words = words.chain(ground.way.options.iter().map(OsStr::new));
+    ground.host.flake_ctl(ground.way.owner, words).check()?;
+    ground.set_up()
 }
 
 fn image(ground: &Ground<'_>) -> Result<()> {
     own_image(ground, "i_image")?;
     ground.prints(&["touch", "/data"], "")?;
-    ground.host.image(ground.user(), &NEXT)?;
-    ground.podman(["tag", "localhost/next", &format!("localhost/{}", ground.name)])?;
+    ground.host.image(ground.way.owner, &NEXT)?;
+    ground.owners_podman(["tag", "localhost/next", &format!("localhost/{}", ground.name)])?;
     // Only an update says that the flake is to have the new one.
     let shown = ground.shown("\"$APP\" ls /data")?;
     ensure!(shown == "/data\\r\\n", "{shown}");
-    ground.host.flake_ctl(ground.user(), ["update", &ground.name]).check()?;
+    ground.host.flake_ctl(ground.way.owner, ["update", &ground.name]).check()?;
     let shown = ground.shown("\"$APP\" ls /data")?;
     ensure!(shown == format!("{}/data\\r\\n", notice(ground)), "{shown}");
     // Nobody is there to be told.
@@ -60,7 +61,7 @@ fn image(ground: &Ground<'_>) -> Result<()> {
     let shown = ground.shown(&format!("\"$APP\" @{} cat /next", ground.name))?;
     ensure!(shown == "next\\r\\n", "{shown}");
     let tag = format!("localhost/{}", ground.name);
-    ground.podman(["untag", &tag, &tag]).map(drop)
+    ground.owners_podman(["untag", &tag, &tag]).map(drop)
 }
 
 /// `NAME flake update`, with a yes.
@@ -78,9 +79,15 @@ fn flake(ground: &Ground<'_>) -> Result<()> {
     let app = ground.subject.app.display().to_string();
     let words = ["podman", "register", "--force", "--mutable", "--container", "localhost/box"];
     let more = ["--target", "/bin/busybox", "--app", &app, "--opt", "--hostname=other"];
-    ground.host.flake_ctl(ground.user(), words.iter().chain(&more)).check()?;
+    let words = [&words[..], &more, ground.way.options].concat();
+    ground.host.flake_ctl(ground.way.owner, words).check()?;
     let shown = ground.shown("\"$APP\" sh -c 'ls /data; test `hostname` != other'")?;
     ensure!(shown == format!("{}/data\\r\\n", notice(ground)), "{shown}");
+    if ground.way.is_set_up() {
+        // Whichever call brings the image says so.
+        let shown = ground.shown("\"$APP\" %remove @x true")?;
+        ensure!(shown == "i_flake: setting up the image\\r\\n", "{shown}");
+    }
     remade(ground, "")?;
     ground.prints(&["sh", "-c", "hostname; ls /data 2>/dev/null || true"], "other\n")?;
     // What decides nothing about how it is made.
@@ -131,7 +138,7 @@ fn gone(ground: &Ground<'_>) -> Result<()> {
     let tag = format!("localhost/{}", ground.name);
     own_image(ground, "i_gone")?;
     ground.prints(&["touch", "/data"], "")?;
-    ground.podman(["untag", &tag, &tag])?;
+    ground.owners_podman(["untag", &tag, &tag])?;
     ground.prints(&["ls", "/data"], "/data\n")?;
     ground.stop(&ground.name)?;
     ground.prints(&["ls", "/data"], "/data\n")?;

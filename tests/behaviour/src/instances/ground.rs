@@ -1,4 +1,4 @@
-//! A flake whose instances are kept, called by who registered it.
+//! A flake whose instances are kept, in one of the ways.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -8,39 +8,50 @@ use std::time::{Duration, SystemTime};
 use anyhow::{Context as _, Result, ensure};
 use flake_testkit::{Conversation, Image, Outcome, ScratchHost, Subject, Terminal, User};
 
+use super::way::Way;
+
 /// A trial: its name, which is the flake's, too; options of `flake-ctl register`; and what it does.
 pub(super) type Case = (&'static str, &'static [&'static str], fn(&Ground<'_>) -> Result<()>);
 
-/// The flake, its user, and where what belongs to it is.
+/// The flake, who calls it, and where what belongs to it is.
 pub(super) struct Ground<'a> {
     pub(super) host: &'a ScratchHost,
+    pub(super) way: Way,
     pub(super) name: String,
     /// The flake is its `app`.
     pub(super) subject: Subject,
 }
 
 impl<'a> Ground<'a> {
-    /// Has a user register a flake of a small system.
-    pub(super) fn new(
-        host: &'a ScratchHost,
-        user: &'static User,
-        name: &str,
-        options: &[&str],
-    ) -> Result<Self> {
-        Self::of(host, user, (name, &Image::BOX, "/bin/busybox"), options)
+    /// Has a flake of a small system registered.
+    pub(super) fn new(host: &'a ScratchHost, way: Way, name: &str, options: &[&str]) -> Result<Self> {
+        Self::of(host, way, (name, &Image::BOX, "/bin/busybox"), options)
     }
 
-    /// Has a user register a flake.
+    /// Has a flake registered. Where its image has to be brought to the caller first, that is done.
     pub(super) fn of(
         host: &'a ScratchHost,
-        user: &'static User,
+        way: Way,
         (name, image, target): (&str, &Image, &str),
         options: &[&str],
     ) -> Result<Self> {
-        let app = host.register(user, (name, image, target), options)?;
-        Ok(Self { host, name: name.to_owned(), subject: Subject { app, ..Subject::control(user) } })
+        let options = [way.options, options].concat();
+        let app = host.register(way.owner, (name, image, target), &options)?;
+        let subject = Subject { app, ..Subject::control(way.caller) };
+        let ground = Self { host, way, name: name.to_owned(), subject };
+        ground.set_up()?;
+        Ok(ground)
     }
 
+    /// Has the first call done of what was registered, of which nothing is left but the image.
+    pub(super) fn set_up(&self) -> Result<()> {
+        if self.way.is_set_up() {
+            self.terminal("\"$APP\" %remove true")?.end()?;
+        }
+        Ok(())
+    }
+
+    /// Who calls.
     pub(super) fn user(&self) -> &'static User {
         self.subject.user
     }
@@ -99,24 +110,24 @@ impl<'a> Ground<'a> {
     }
 
     fn configuration(&self) -> PathBuf {
-        match self.user().id {
+        match self.way.owner.id {
             0 => "/usr/share/flakes".into(),
-            _ => self.user().home().join(".config/flakes"),
+            _ => self.way.owner.home().join(".config/flakes"),
         }
     }
 
     /// The folder of what is noted about the instances.
     pub(super) fn notes(&self) -> PathBuf {
-        let state = match self.user().id {
+        let state = match self.way.keeper.id {
             0 => "/var/lib/flakes".into(),
-            _ => self.user().home().join(".local/state/flakes"),
+            _ => self.way.keeper.home().join(".local/state/flakes"),
         };
         state.join("instances").join(self.user().id.to_string()).join(&self.name)
     }
 
     /// The folder of the agents' sockets.
     pub(super) fn sockets(&self) -> PathBuf {
-        self.user().runtime_dir().map_or("/run/flakes".into(), |runtime| runtime.join("flakes"))
+        self.way.keeper.runtime_dir().map_or("/run/flakes".into(), |runtime| runtime.join("flakes"))
     }
 
     /// Has an instance be one that was used last so long ago.
@@ -154,8 +165,32 @@ impl<'a> Ground<'a> {
         Ok(())
     }
 
+    /// Podman of the store that the instances are in.
     pub(super) fn podman<S: AsRef<OsStr>>(&self, words: impl IntoIterator<Item = S>) -> Result<String> {
-        Ok(self.host.podman(self.user(), words).check()?.out())
+        Ok(self.host.podman(self.way.keeper, words).check()?.out())
+    }
+
+    /// Podman of the store that the flake's image is in.
+    pub(super) fn owners_podman<S: AsRef<OsStr>>(
+        &self,
+        words: impl IntoIterator<Item = S>,
+    ) -> Result<String> {
+        Ok(self.host.podman(self.way.owner, words).check()?.out())
+    }
+
+    /// `flake-ctl VERB ...` about instances, by whoever has them.
+    pub(super) fn manage(&self, verb: &str, words: &[&str]) -> Result<()> {
+        let whose: &[&str] = if self.way.is_lent() { &["--user", self.user().name] } else { &[] };
+        self.host.flake_ctl(self.way.keeper, [&[verb], whose, words].concat()).check()?;
+        Ok(())
+    }
+
+    /// How a person removes instances with `flake-ctl`.
+    pub(super) fn rm(&self) -> String {
+        match self.way.is_lent() {
+            true => format!("sudo flake-ctl rm --user {}", self.user().name),
+            false => "flake-ctl rm".to_owned(),
+        }
     }
 
     pub(super) fn stop(&self, label: &str) -> Result<()> {
@@ -170,7 +205,7 @@ impl<'a> Ground<'a> {
         }
         let app = self.subject.app.as_os_str();
         let words = ["remove", "--force", "--app"].map(OsStr::new).into_iter().chain([app]);
-        self.host.flake_ctl(self.user(), words).check()?;
+        self.host.flake_ctl(self.way.owner, words).check()?;
         Ok(())
     }
 }

@@ -1,8 +1,9 @@
-//! How many instances there may be, what makes none, and what takes one away at once.
+//! How many instances there may be, what makes none, and the launcher's options of a call.
 
 use anyhow::{Result, ensure};
 use flake_testkit::{Call, ROOT};
 use std::fs;
+use std::os::unix::fs::chown;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use super::ground::{Case, Ground};
 pub(super) const CASES: &[Case] = &[
     ("i_away", &["--mutable"], removed),
     ("i_progress", &["--mutable"], progress),
+    ("i_forced", &["--mutable"], forced),
     ("i_untraced", &[], untraced),
     ("i_rm", &["--mutable"], packaging),
 ];
@@ -53,16 +55,29 @@ fn progress(ground: &Ground<'_>) -> Result<()> {
     ground.prints(&["@y", "echo", "word"], "word\n")
 }
 
-/// The settings of the ground's user.
+/// A terminal where the call has none, in a new instance and in one that is there.
+fn forced(ground: &Ground<'_>) -> Result<()> {
+    for _ in 0..2 {
+        let outcome = ground.call(&["%interactive", "sh", "-c", "test -t 0 -a -t 1 -a -t 2 && stty size"])?;
+        ensure!(outcome.success() && outcome.out() == "24 80\r\n" && outcome.stderr.is_empty(), "{outcome}");
+    }
+    ground.prints(&["sh", "-c", "test ! -t 1"], "")
+}
+
+/// The settings that say how many instances there may be.
 fn settings(ground: &Ground<'_>) -> PathBuf {
-    match ground.user().id {
+    match ground.way.keeper.id {
         0 => "/etc/flakes.yml".into(),
-        _ => ground.user().home().join(".config/flakes.yml"),
+        _ => ground.way.keeper.home().join(".config/flakes.yml"),
     }
 }
 
 fn most(ground: &Ground<'_>) -> Result<()> {
     let settings = settings(ground);
+    if let Some(folder) = settings.parent().filter(|folder| !folder.exists()) {
+        fs::create_dir(folder)?;
+        chown(folder, Some(ground.way.keeper.id), Some(ground.way.keeper.id))?;
+    }
     fs::write(&settings, "instances-per-user: 1\ninstances-timeout: 60 d\n")?;
     let result = limited(ground);
     fs::remove_file(&settings)?;
@@ -74,8 +89,11 @@ fn limited(ground: &Ground<'_>) -> Result<()> {
     ground.idle("i_most", DAY)?;
     ground.refuses(
         &["@b", "true"],
-        "1 instance is kept, and instances-per-user allows 1; what could go, the longest idle first:\n  i_most  idle \
-         for 1 day\nhint: flake-ctl rm i_most",
+        &format!(
+            "1 instance is kept, and instances-per-user allows 1; what could go, the longest idle first:\n  i_most  \
+             idle for 1 day\nhint: {} i_most",
+            ground.rm()
+        ),
     )?;
     ground.prints(&["@i_most", "ls", "/data"], "/data\n")?;
     ground.idle("i_most", 61 * DAY)?;

@@ -71,15 +71,16 @@ fn trailing(ground: &Ground<'_>) -> Result<()> {
 /// Two flakes of a user in one environment.
 fn group(ground: &Ground<'_>) -> Result<()> {
     let other = format!("{}b", ground.name);
-    let other = Ground::of(
-        ground.host,
-        ground.user(),
-        (&other, &Image::BOX, "/bin/cat"),
-        &["--instance", "i_group"],
-    )?;
+    let other =
+        Ground::of(ground.host, ground.way, (&other, &Image::BOX, "/bin/cat"), &["--instance", "i_group"])?;
     ground.prints(&["sh", "-c", "echo data >/data"], "")?;
     other.prints(&["/data"], "data\n")?;
     ground.has(&["i_group"])?;
+    other.refuses(
+        &["flake", "update"],
+        "update loses all data in instance i_group, which is asked on a terminal; without one: i_groupb flake \
+         remove=i_group, then call it again",
+    )?;
     // By the name of the group, whoever is called.
     other.prints(&["@i_group", "/data"], "data\n")?;
     other.prints(&["@x", "/etc/group"], "root:x:0:\n")?;
@@ -91,6 +92,6 @@ fn group(ground: &Ground<'_>) -> Result<()> {
     ensure!(list.out().lines().map(|line| line.split(' ').next()).eq([Some("i_group"), Some("x")]), "{list}");
     // One of them goes; what both have stays.
     let app = other.subject.app.display().to_string();
-    ground.host.flake_ctl(ground.user(), ["remove", "--app", &app]).check()?;
+    ground.host.flake_ctl(ground.way.owner, ["remove", "--app", &app]).check()?;
     ground.prints(&["@x", "cat", "/data"], "x\n")
 }

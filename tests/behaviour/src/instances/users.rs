@@ -45,7 +45,7 @@ fn of<'a>(
 ) -> Result<Ground<'a>> {
     let name = format!("{}{suffix}", ground.name);
     let options: Vec<_> = ["--mutable"].iter().chain(options).copied().collect();
-    Ground::of(ground.host, ground.user(), (&name, image, target), &options)
+    Ground::of(ground.host, ground.way, (&name, image, target), &options)
 }
 
 const LAYER: &str = "\
@@ -82,9 +82,7 @@ fn same(ground: &Ground<'_>, image: &Image, user: &str) -> Result<()> {
     let file = with.user().home().join(&with.name);
     fs::write(&file, "x")?;
     fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o644))?;
-    with.host
-        .flake_ctl(with.user(), ["cp", &file.display().to_string(), &format!("{}:/srv/app/", with.name)])
-        .check()?;
+    with.manage("cp", &[&file.display().to_string(), &format!("{}:/srv/app/", with.name)])?;
     let id = expected.out().lines().next().unwrap_or_default().to_owned();
     with.prints(&["stat", "-c", "%u", &format!("/srv/app/{}", with.name)], &format!("{id}\n"))?;
     fs::remove_file(&file)?;

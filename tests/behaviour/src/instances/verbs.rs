@@ -85,7 +85,7 @@ fn remove(ground: &Ground<'_>) -> Result<()> {
     let running = ground.running(&["@x"])?;
     ground.refuses(
         &["flake", "remove=x"],
-        "instance x is in use; to end what runs in it: flake-ctl rm --force i_remove@x",
+        &format!("instance x is in use; to end what runs in it: {} --force i_remove@x", ground.rm()),
     )?;
     ensure!(running.end()?.success());
     ground.prints(&["flake", "remove=x"], "")?;
