@@ -11,12 +11,19 @@ use std::path::{Path, PathBuf};
 /// The longest path that a socket's address holds, in bytes without the final NUL.
 const PATH_MAX: usize = 107;
 
-/// A listening socket that disappears with the value.
+/// A listening socket.
 #[derive(Debug)]
 pub struct Rendezvous {
     /// The socket.
     pub listener: UnixListener,
-    /// Its path.
+    /// Where it is found.
+    pub name: Name,
+}
+
+/// The name of a socket, which disappears with the value.
+#[derive(Debug)]
+pub struct Name {
+    /// The path.
     pub path: PathBuf,
 }
 
@@ -57,18 +64,14 @@ impl Rendezvous {
         sweep(folder);
         // Under its name it already listens, so that nobody takes it for one of the dead.
         let listener = UnixListener::bind(&fresh)?;
-        let rendezvous = Self { listener, path: fresh };
-        std::fs::rename(&rendezvous.path, &path)?;
-        Ok(rendezvous.renamed(path))
+        let mut name = Name { path: fresh };
+        std::fs::rename(&name.path, &path)?;
+        name.path = path;
+        Ok(Self { listener, name })
     }
 }
 
-impl Rendezvous {
-    fn renamed(mut self, path: PathBuf) -> Self {
-        self.path = path;
-        self
-    }
-
+impl Name {
     /// Leaves the name where it is: somebody else listens there from now on.
     #[must_use]
     pub fn keep(mut self) -> PathBuf {
@@ -76,7 +79,7 @@ impl Rendezvous {
     }
 }
 
-impl Drop for Rendezvous {
+impl Drop for Name {
     fn drop(&mut self) {
         if !self.path.as_os_str().is_empty() {
             let _ = std::fs::remove_file(&self.path);
@@ -117,7 +120,7 @@ mod tests {
 
     fn folder_of(runtime: &Path) -> PathBuf {
         let rendezvous = Rendezvous::open(Some(runtime)).unwrap();
-        rendezvous.path.parent().unwrap().to_owned()
+        rendezvous.name.path.parent().unwrap().to_owned()
     }
 
     #[test]
@@ -126,7 +129,7 @@ mod tests {
         let rendezvous = Rendezvous::open(Some(runtime.path())).unwrap();
         let folder = runtime.path().join("flakes");
         assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
-        assert!(rendezvous.path.starts_with(&folder));
+        assert!(rendezvous.name.path.starts_with(&folder));
         drop(rendezvous);
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
     }
@@ -136,13 +139,13 @@ mod tests {
         let runtime = tempfile::tempdir().unwrap();
         let first = Rendezvous::open(Some(runtime.path())).unwrap();
         let living = Rendezvous::open(Some(runtime.path())).unwrap();
-        let path = first.path.clone();
+        let path = first.name.path.clone();
         // Killed: the listener is gone, the name is not.
         let Rendezvous { ref listener, .. } = first;
         rustix::net::shutdown(listener, rustix::net::Shutdown::Both).unwrap();
         std::mem::forget(first);
         let _third = Rendezvous::open(Some(runtime.path())).unwrap();
-        assert!(living.path.exists() && !path.exists());
+        assert!(living.name.path.exists() && !path.exists());
     }
 
     #[test]

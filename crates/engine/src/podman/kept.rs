@@ -136,8 +136,8 @@ impl Keeper<'_> {
                 Some(kept) => self.start_again(&kept, &name),
             };
             let made = match made {
-                // By the podman of a launcher that was killed while it made the instance.
-                Err(EngineError::NameInUse(_)) if Instant::now() < by => {
+                // By the podman of a launcher that was killed while it made the instance, or started it.
+                Err(EngineError::NameInUse(_) | EngineError::Vanished) if Instant::now() < by => {
                     drop(making);
                     std::thread::sleep(Duration::from_millis(50));
                     continue;

@@ -84,7 +84,7 @@ pub(super) fn call(
     let rendezvous = Rendezvous::open(caller.xdg("XDG_RUNTIME_DIR"))
         .map_err(|error| Refusal::Other(format!("cannot make a socket for sudo: {}", reason(&error))))?;
     let launcher = install::privileged().map_err(own_program)?;
-    let arguments = [OsStr::new(name), rendezvous.path.as_os_str()];
+    let arguments = [OsStr::new(name), rendezvous.name.path.as_os_str()];
     let arguments = arguments.into_iter().chain(words[1..].iter().map(OsString::as_os_str));
     let child = sudo::launcher(&sudo, &launcher, arguments)
         .stdin(Stdio::null())

@@ -5,7 +5,7 @@ use super::image_user::Said;
 use super::{Keeper, LOOK_AFTER, connect_to};
 use crate::guest::AgentGuest;
 use crate::podman::words;
-use crate::rendezvous::Rendezvous;
+use crate::rendezvous::{Name, Rendezvous};
 use crate::start::{EngineError, Outcome, system};
 use flake_core::guest::Guest;
 use flake_core::instance::{Made, label};
@@ -28,7 +28,7 @@ const MOST: usize = 16;
 /// A container that was started, and where its agent listens.
 pub(super) struct Running {
     id: String,
-    socket: Rendezvous,
+    socket: Name,
     /// The image's user, where the agent is another.
     said: Option<Said>,
 }
@@ -66,10 +66,11 @@ impl Keeper<'_> {
     }
 
     fn start(&self, words: Vec<OsString>, kept: Option<&Kept>) -> Result<Running, EngineError> {
-        let socket =
+        let Rendezvous { listener, name: socket } =
             Rendezvous::open(self.runtime).map_err(system("cannot make a socket for the instance"))?;
         self.notes.listens_next(self.instance, &socket.path)?;
-        let listener = socket.listener.try_clone().map_err(system("cannot pass a socket"))?;
+        // It is podman's alone from here on: where a podman of somebody who was killed has started the container
+        // meanwhile, with a socket of its own, nobody listens here, and that is seen.
         let starter = self.engine.spawn(words, OwnedFd::from(listener))?;
         match starter.finish().map_err(system("cannot wait for podman"))? {
             Outcome::Up => {}
