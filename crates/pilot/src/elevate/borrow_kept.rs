@@ -4,7 +4,7 @@ use super::ask::{Asking, Called, call};
 use crate::ending::{Ending, Refusal};
 use crate::kept::manage;
 use crate::kept::question::{self, Answer};
-use crate::run;
+use crate::{report, run};
 use flake_core::caller::Caller;
 use flake_core::instance::KeptCall;
 use flake_core::words::LauncherOption;
@@ -50,8 +50,13 @@ fn remove(
 ) -> Result<Option<Ending>, Refusal> {
     run::let_signals_through()?;
     let words = [words[0].clone(), "flake".into(), format!("remove={label}").into()];
-    Ok(match call(&words, app, &Asking { options: &[], agreed: false }, caller)? {
-        Called::Ended(Ending::Signal(signal), _) => Some(Ending::Signal(signal)),
-        _ => None,
+    Ok(match call(&words, app, &Asking { options: &[], agreed: false }, caller) {
+        Ok(Called::Ended(Ending::Signal(signal), _)) => Some(Ending::Signal(signal)),
+        Ok(_) => None,
+        // The application has run, and its status is the call's.
+        Err(refusal) => {
+            report::say(&words, &refusal.to_string());
+            None
+        }
     })
 }

@@ -80,6 +80,12 @@ pub(super) fn call(keeper: &Keeper<'_>, options: &[LauncherOption]) -> Result<En
     };
     if options.contains(&LauncherOption::Remove) {
         run::let_signals_through()?;
+        // What others run in it is not ended.
+        let Some(_closed) = keeper.notes.close(keeper.instance) else {
+            let words: Vec<_> = std::env::args_os().take(1).collect();
+            report::say(&words, &manage::in_use(keeper.instance).to_string());
+            return Ok(ending);
+        };
         if let Err(interrupted) = interruptible(|| Ok(keeper.remove()?))? {
             return Ok(interrupted);
         }

@@ -11,6 +11,7 @@ use super::ground::{Case, Ground};
 
 pub(super) const CASES: &[Case] = &[
     ("i_away", &["--mutable"], removed),
+    ("i_away_not", &["--mutable"], not_removed),
     ("i_progress", &["--mutable"], progress),
     ("i_forced", &["--mutable"], forced),
     ("i_untraced", &[], untraced),
@@ -38,6 +39,18 @@ fn removed(ground: &Ground<'_>) -> Result<()> {
     let left = fs::read_dir(ground.notes())?.flatten().filter(|entry| entry.file_name() != ".locks").count();
     ensure!(left == 0, "{left} notes are left");
     Ok(())
+}
+
+/// What others run in it goes on, and the status is the application's own.
+fn not_removed(ground: &Ground<'_>) -> Result<()> {
+    let running = ground.running(&["@x"])?;
+    let outcome = ground.call(&["%remove", "@x", "sh", "-c", "exit 42"])?;
+    ensure!(outcome.code == Some(42) && outcome.stdout.is_empty(), "{outcome}");
+    ground.has(&["x"])?;
+    let ended = running.end()?;
+    ensure!(ended.success(), "{ended}");
+    ground.prints(&["%remove", "@x", "true"], "")?;
+    ground.has(&[])
 }
 
 /// What takes a while is said on a terminal, and else on request; a call that finds all in place says nothing.
