@@ -206,6 +206,16 @@ pub fn die_by(number: i32) {
     unsafe { libc::kill(libc::getpid(), number) };
 }
 
+/// Takes a blocked signal back that has come and was not read yet; none is fine.
+pub fn discard(number: i32) {
+    let Ok(signal) = Signal::try_from(number) else { return };
+    let mut set = SigSet::empty();
+    set.add(signal);
+    let at_once = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the set and the time live through the call, and nothing is asked about the signal.
+    unsafe { libc::sigtimedwait(set.as_ref(), std::ptr::null_mut(), &raw const at_once) };
+}
+
 /// Stops this process as a job-control shell expects, by the given stop signal; returns when it is
 /// continued. SIGTSTP and its like act even where they are blocked for a [`SignalFd`].
 pub fn stop_by(number: i32) {
@@ -225,6 +235,16 @@ pub fn stop_by(number: i32) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_signal_that_waits_is_taken_back() {
+        let fd = SignalFd::receive(SignalSet::from_bits(1 << (libc::SIGCONT - 1))).unwrap();
+        raise(Signal::SIGCONT).unwrap();
+        discard(libc::SIGCONT);
+        assert!(fd.next_signal().unwrap().is_none());
+        raise(Signal::SIGCONT).unwrap();
+        assert_eq!(fd.next_signal().unwrap().map(|received| received.number), Some(libc::SIGCONT));
+    }
 
     #[test]
     fn sets_hold_what_was_put_in() {

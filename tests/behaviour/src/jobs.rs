@@ -63,7 +63,7 @@ fn stop_twice(scene: &Scene<'_>) -> Result<()> {
         let (mark, shell) = (scene.host.mark(), subject.shell()?);
         enter(&shell, &reader(&mark))?;
         shell.expect("ready\r\n")?;
-        for word in ["one", "two"] {
+        for word in ["one", "two", "three", "four"] {
             stop(&shell, &mark)?;
             shell.send("fg\r")?;
             shell.send(&format!("{word}\r"))?;

@@ -90,6 +90,8 @@ impl Session {
             }
         }
         signals::stop_by(signal);
+        // Else the command would be continued once more, perhaps when it has been stopped again.
+        signals::discard(Signal::CONT.as_raw());
         self.neighbours.consumed(signal);
         self.resume();
         if let Some(number) = deadly {
