@@ -157,7 +157,11 @@ impl<'a> Instances<'a> {
         };
         let flake = &registration.loaded.flake;
         if flake.as_root && !self.session.caller.is_root() {
-            let hint = format!("sudo flake-ctl {} --user {} {app}", self.verb, self.session.caller.name);
+            // A terminal is joined by whoever calls, also through sudo.
+            let hint = match self.verb.as_str() {
+                "attach" => format!("join it by a call: {}", flake.host_path.display()),
+                verb => format!("sudo flake-ctl {verb} --user {} {app}", self.session.caller.name),
+            };
             let text = format!("{app} runs as root, and root has its instances");
             return Err(Failure::new(text).hint(hint));
         }

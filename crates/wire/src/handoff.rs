@@ -28,8 +28,8 @@ pub struct Handoff {
     pub terminal: Option<Window>,
     /// The terminal's settings.
     pub modes: Option<Modes>,
-    /// The caller has agreed that the data of the instance is lost.
-    pub agreed: bool,
+    /// The label of the instance whose data the caller has given up.
+    pub given_up: Option<String>,
 }
 
 /// The answer.
@@ -54,7 +54,7 @@ pub enum Handed {
         #[serde(deserialize_with = "bounded::<_, _, WORDS_MAX>")]
         labels: Vec<String>,
     },
-    /// What is in the instance of this label would be lost: the caller has to agree first.
+    /// What is in the instance of this label would be lost: the caller has to give it up first.
     Losing {
         /// The label.
         label: String,

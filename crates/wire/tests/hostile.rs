@@ -103,7 +103,17 @@ fn replies() -> Vec<Reply> {
 
 fn handoff() -> Handoff {
     let Exec { env, ignored, blocked, streams, terminal, modes, .. } = exec();
-    Handoff { env, has_cwd: true, umask: 0o22, ignored, blocked, streams, terminal, modes, agreed: true }
+    Handoff {
+        env,
+        has_cwd: true,
+        umask: 0o22,
+        ignored,
+        blocked,
+        streams,
+        terminal,
+        modes,
+        given_up: Some("x".into()),
+    }
 }
 
 fn bytes<M: Message>(messages: &[M]) -> Vec<u8> {

@@ -5,6 +5,8 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use flake_testkit::{ADA, Call, Image, ROOT, ScratchHost, User, trial};
@@ -37,6 +39,48 @@ pub fn trials() -> Vec<Trial> {
         }
     }
     trials
+}
+
+/// What changes the store for everybody.
+#[must_use]
+pub fn alone() -> Vec<Trial> {
+    vec![trial("a_parent_that_is_just_written", just_written)]
+}
+
+/// Podman looks at images with the same layers, and fails at one that somebody is about to write.
+fn just_written(host: &ScratchHost) -> Result<()> {
+    let podman =
+        |words: &[&str]| -> Result<String> { Ok(host.podman(&ROOT, words).check()?.out().trim().to_owned()) };
+    let base = host.image(&ROOT, &Image { name: "parent", files: &[("/parent", "")], ..Image::BOX })?;
+    let container = podman(&["create", &base, "/bin/true"])?;
+    podman(&["commit", "--quiet", &container, "localhost/child"])?;
+    podman(&["rm", &container])?;
+    let id = podman(&["image", "inspect", "--format", "{{.Id}}", &base])?;
+    let format = "{{.Store.GraphRoot}}/{{.Store.GraphDriverName}}-images";
+    let folder = Path::new(&podman(&["info", "--format", format])?).join(id);
+    // Under its name, and under one with its digest in base64.
+    let is_manifest = |name: &str| name == "manifest" || name.starts_with("=bWFuaWZlc3Qt");
+    let names = fs::read_dir(&folder)?.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    let names: Vec<_> = names.filter(|name| is_manifest(name)).collect();
+    let aside = |name: &str| folder.join(format!("aside-{}", name.trim_start_matches('=')));
+    for name in &names {
+        fs::rename(folder.join(name), aside(name))?;
+    }
+    let broken = host.podman(&ROOT, ["image", "inspect", "localhost/child"]).run()?;
+    let words = ["podman", "register", "--container", "localhost/child", "--target", "/bin/busybox"];
+    let words = words.iter().chain(&["--app", "/usr/local/bin/child"]);
+    let outcome = thread::scope(|scope| {
+        let registered = scope.spawn(|| host.flake_ctl(&ROOT, words).run());
+        thread::sleep(Duration::from_millis(700));
+        for name in &names {
+            fs::rename(aside(name), folder.join(name))?;
+        }
+        Ok::<_, anyhow::Error>(registered.join().map_err(|_| anyhow::anyhow!("a panic"))??)
+    })?;
+    // Another podman may not mind.
+    ensure!(broken.success() || broken.err().contains("locating item"), "{broken}");
+    ensure!(outcome.success(), "{outcome}");
+    podman(&["image", "rm", "localhost/child"]).map(drop)
 }
 
 /// A name to look up has no place on the command line: it is what 3.x files may hold.

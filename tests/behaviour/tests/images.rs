@@ -6,5 +6,5 @@ use flake_behaviour::images;
 use flake_testkit::{Suite, run};
 
 fn main() -> ExitCode {
-    run(Suite { product: true, trials: images::trials(), last: Vec::new() })
+    run(Suite { product: true, trials: images::trials(), last: images::alone() })
 }

@@ -46,8 +46,8 @@ pub(super) enum Called {
 /// What comes with the words of a call.
 pub(super) struct Asking<'a> {
     pub(super) options: &'a [LauncherOption],
-    /// The caller has given up the instance's data.
-    pub(super) agreed: bool,
+    /// The label of the instance whose data the caller has given up.
+    pub(super) given_up: Option<String>,
 }
 
 /// Runs a call of a flake that runs as root, for a caller who is not root.
@@ -61,7 +61,7 @@ pub(crate) fn run_elevated(
         return borrow_kept::run(words, name, caller);
     }
     let options = Words::divide(words[1..].iter().cloned()).options;
-    match call(words, name, &Asking { options: &options, agreed: false }, caller)? {
+    match call(words, name, &Asking { options: &options, given_up: None }, caller)? {
         Called::Ended(ending, _) => Ok(ending),
         Called::Several(_) | Called::Losing(_) => {
             Err(Refusal::Other("the privileged launcher is of another release".to_owned()))
@@ -73,7 +73,7 @@ pub(crate) fn run_elevated(
 pub(super) fn call(
     words: &[OsString],
     name: &FlakeName,
-    &Asking { options, agreed }: &Asking<'_>,
+    Asking { options, given_up }: &Asking<'_>,
     caller: &Caller,
 ) -> Result<Called, Refusal> {
     let name = name.as_str();
@@ -96,7 +96,7 @@ pub(super) fn call(
     let signals = Session::signals()?;
     let privileged = Privileged::new(name, child).map_err(waiting)?;
     let notice = |text: &str| report::progress(words, options, text);
-    let asked = ask(&rendezvous, privileged, &signals, (caller, &mut streams, agreed), &notice)?;
+    let asked = ask(&rendezvous, privileged, &signals, (caller, &mut streams, given_up.as_deref()), &notice)?;
     let (started, warning, instance, in_use) = match asked {
         Asked::Session { started, warning, instance, in_use } => (started, warning, instance, in_use),
         Asked::Said(text) => return Ok(Called::Ended(manage::print(&text), None)),
@@ -137,7 +137,7 @@ fn ask(
     rendezvous: &Rendezvous,
     mut privileged: Privileged,
     signals: &SignalFd,
-    (caller, streams, agreed): (&Caller, &mut Streams, bool),
+    (caller, streams, given_up): (&Caller, &mut Streams, Option<&str>),
     notice: &dyn Fn(&str),
 ) -> Result<Asked, Refusal> {
     let socket = loop {
@@ -161,7 +161,7 @@ fn ask(
         return Ok(Asked::Signal(signal));
     }
     let _ = privileged.child.wait();
-    hand_off(&socket, caller, streams, agreed).map_err(broken)?;
+    hand_off(&socket, caller, streams, given_up).map_err(broken)?;
     let mut receiver = Receiver::new();
     let mut beside = Vec::new();
     let (warning, instance) = loop {
@@ -240,7 +240,12 @@ fn wait(
     }
 }
 
-fn hand_off(socket: &UnixStream, caller: &Caller, streams: &mut Streams, agreed: bool) -> io::Result<()> {
+fn hand_off(
+    socket: &UnixStream,
+    caller: &Caller,
+    streams: &mut Streams,
+    given_up: Option<&str>,
+) -> io::Result<()> {
     let surroundings = Surroundings::inherited();
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let cwd = open(".", flags, Mode::empty()).ok();
@@ -257,7 +262,7 @@ fn hand_off(socket: &UnixStream, caller: &Caller, streams: &mut Streams, agreed:
         streams: streams.table.clone(),
         terminal: streams.window,
         modes: streams.modes.clone(),
-        agreed,
+        given_up: given_up.map(str::to_owned),
     };
     let mut beside = std::mem::take(&mut streams.descriptors);
     beside.extend(cwd);

@@ -15,7 +15,7 @@ use std::ffi::OsString;
 pub(super) fn run(words: &[OsString], app: &FlakeName, caller: &Caller) -> Result<Ending, Refusal> {
     let mut words = words.to_vec();
     let options = KeptCall::divide(app.as_str(), words[1..].iter().cloned(), |_| false)?.options;
-    let mut asking = Asking { options: &options, agreed: false };
+    let mut asking = Asking { options: &options, given_up: None };
     loop {
         match call(&words, app, &asking, caller)? {
             Called::Ended(ending, Some(label)) if options.contains(&LauncherOption::Remove) => {
@@ -35,7 +35,7 @@ pub(super) fn run(words: &[OsString], app: &FlakeName, caller: &Caller) -> Resul
                 if let Some(ending) = manage::may_remake(app, &label)? {
                     return Ok(ending);
                 }
-                asking.agreed = true;
+                asking.given_up = Some(label);
             }
         }
     }
@@ -50,7 +50,7 @@ fn remove(
 ) -> Result<Option<Ending>, Refusal> {
     run::let_signals_through()?;
     let words = [words[0].clone(), "flake".into(), format!("remove={label}").into()];
-    Ok(match call(&words, app, &Asking { options: &[], agreed: false }, caller) {
+    Ok(match call(&words, app, &Asking { options: &[], given_up: None }, caller) {
         Ok(Called::Ended(Ending::Signal(signal), _)) => Some(Ending::Signal(signal)),
         Ok(_) => None,
         // The application has run, and its status is the call's.

@@ -63,7 +63,7 @@ pub(crate) fn serve(name: &OsStr, socket: &OsStr, words: &[OsString]) -> Result<
 /// Starts the environment, asks for the command, hands the connection over, and sees to it that the
 /// environment comes up.
 fn lend(name: &OsStr, uid: u32, words: &[OsString], socket: &UnixStream) -> Result<(), Refusal> {
-    let (handoff, beside): (Handoff, _) = Receiver::new()
+    let (mut handoff, beside): (Handoff, _) = Receiver::new()
         .receive(socket)
         .map_err(|error| refuse(&format!("the caller sent nothing usable: {}", reason(&error))))?;
     let own =
@@ -79,7 +79,7 @@ fn lend(name: &OsStr, uid: u32, words: &[OsString], socket: &UnixStream) -> Resu
     if !registration.loaded.flake.as_root {
         return Err(refuse("does not run as root, so it needs no sudo"));
     }
-    let agreed = handoff.agreed;
+    let given_up = handoff.given_up.take();
     let surroundings = Surroundings {
         ignored: SignalSet::from_bits(handoff.ignored),
         blocked: SignalSet::from_bits(handoff.blocked),
@@ -89,7 +89,7 @@ fn lend(name: &OsStr, uid: u32, words: &[OsString], socket: &UnixStream) -> Resu
     let (streams, caller, _pin) = accept(handoff, beside, uid, shares_cwd)?;
     let engine = run::lent_engine(&registry.system)?;
     if registration.loaded.flake.lifetime.is_mutable() {
-        let borrower = Borrower { caller: &caller, streams, surroundings: &surroundings, agreed };
+        let borrower = Borrower { caller: &caller, streams, surroundings: &surroundings, given_up };
         return lend_kept::lend(&registration, &registry, (&engine, socket), borrower, words);
     }
     let launch = launch::resolve(

@@ -21,8 +21,8 @@ pub(super) struct Borrower<'a> {
     pub(super) caller: &'a Caller,
     pub(super) streams: Streams,
     pub(super) surroundings: &'a Surroundings,
-    /// The data of the instance may be lost.
-    pub(super) agreed: bool,
+    /// The label of the instance whose data may be lost.
+    pub(super) given_up: Option<String>,
 }
 
 /// Does what the words ask for.
@@ -33,7 +33,7 @@ pub(super) fn lend(
     borrower: Borrower<'_>,
     words: &[OsString],
 ) -> Result<(), Refusal> {
-    let Borrower { caller, streams, surroundings, agreed } = borrower;
+    let Borrower { caller, streams, surroundings, given_up } = borrower;
     let (flake, app) = (&registration.loaded.flake, &registration.loaded.name);
     let places = &registry.system;
     let notes = Notes::new(&places.state_dir, caller.uid, group(flake, app));
@@ -50,7 +50,7 @@ pub(super) fn lend(
         }
     };
     let verb = call.verb;
-    if verb == FlakeVerb::Update && !agreed {
+    if verb == FlakeVerb::Update && given_up.as_deref() != Some(instance.label()) {
         let label = instance.label().to_owned();
         return message::send(socket, &Handed::Losing { label }, &[]).map_err(gone);
     }

@@ -8,6 +8,13 @@ use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+/// What podman 4.3 says when it looks for an image's parent among those with the same layers, and somebody is just
+/// writing one of them.
+const HALF_WRITTEN: &str = "locating item named \"manifest\"";
+/// How often that is waited for, a moment each.
+const TRIES: usize = 20;
 
 /// What `podman image inspect` says of an image.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -108,7 +115,16 @@ impl Podman {
     /// # Errors
     /// Podman's own failure, also that there is no such image.
     pub fn image_inspect(&self, image: &str) -> Result<Image, ToolError> {
-        let output = capture(&mut self.command(["image", "inspect", "--", image]))?;
+        let mut tries = 0;
+        let output = loop {
+            match capture(&mut self.command(["image", "inspect", "--", image])) {
+                Err(ToolError::Failed { reason, .. }) if tries < TRIES && reason.contains(HALF_WRITTEN) => {
+                    tries += 1;
+                    std::thread::sleep(Duration::from_millis(100));
+                }
+                output => break output?,
+            }
+        };
         let images: Vec<Image> =
             serde_json::from_slice(&output).map_err(|error| self.unexpected("image inspect", &error))?;
         images.into_iter().next().ok_or_else(|| self.unexpected("image inspect", &"no image"))

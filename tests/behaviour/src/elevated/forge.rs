@@ -81,7 +81,7 @@ pub(super) fn handoff(passed: u16) -> Handoff {
         streams: (0..passed).map(|number| Stream { number, source: Source::Passed }).collect(),
         terminal: None,
         modes: None,
-        agreed: false,
+        given_up: None,
     }
 }
 

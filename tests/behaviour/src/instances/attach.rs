@@ -127,6 +127,15 @@ fn seatless(ground: &Ground<'_>) -> Result<()> {
 
 /// `flake-ctl attach APP[@NAME]`.
 fn by_ctl(ground: &Ground<'_>) -> Result<()> {
+    if ground.way.is_lent() {
+        let outcome = ground.host.flake_ctl(ground.user(), ["attach", "i_by_ctl"]).run()?;
+        let expected = format!(
+            "flake-ctl: i_by_ctl runs as root, and root has its instances\nhint: join it by a call: {}\n",
+            ground.subject.app.display()
+        );
+        ensure!(!outcome.success() && outcome.err() == expected, "{outcome}");
+        return Ok(());
+    }
     for (words, name) in [("", ""), ("@x", "@x")] {
         let first = shell(ground, words)?;
         first.expect("in> ")?;

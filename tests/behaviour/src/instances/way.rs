@@ -39,7 +39,6 @@ pub const LENT: Way = Way {
     keeper: &ROOT,
     options: &["--run-as", "root", "--network", "host"],
     left_out: &[
-        ("i_by_ctl", "only root reaches root's store, and root's own instance is another one"),
         ("i_untraced", "sudo gives no rights to what is traced"),
         ("i_stopped", "root's side goes on when the caller is gone"),
     ],
