@@ -19,8 +19,12 @@ pub(crate) fn progress(words: &[OsString], options: &[LauncherOption], text: &st
 
 /// What the agent says to a person.
 pub(crate) fn note(text: &str) {
-    let words: Vec<_> = std::env::args_os().take(1).collect();
-    notice(&words, text);
+    notice(&own_name(), text);
+}
+
+/// The command line up to the words of the call.
+pub(crate) fn own_name() -> Vec<OsString> {
+    std::env::args_os().take(1).collect()
 }
 
 /// A line that begins with the command's name.

@@ -13,6 +13,7 @@ use flake_sys::signals;
 use flake_tools::podman::Podman as Tool;
 use flake_wire::Request;
 use rustix::process::Signal;
+use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
@@ -71,14 +72,19 @@ pub(crate) fn run(
 fn session(engine: &Podman, launch: &Launch, wants_terminal: bool) -> Result<Ending, Refusal> {
     let files = if launch.as_root { Files::Relayed } else { Files::Passed };
     let signals = Session::signals()?;
-    let gather = if wants_terminal { Streams::at_terminal } else { Streams::gather };
-    let mut streams = gather(&launch.args, files)?;
+    let mut streams = gather(&launch.args, files, wants_terminal)?;
     let started = engine.start(launch)?;
     let request = exec(launch, started.becomes, &streams, &Surroundings::inherited());
     let request = Request::Exec(Box::new(request));
     let relays = streams.start_relays().map_err(copying)?;
     let end = Session::open(signals, started, &request, streams)?.run()?;
     conclude(end, relays, |status, said| engine.explain(launch, status, &said).into())
+}
+
+/// The command's descriptors, at a terminal of its own where the call asks for one.
+pub(crate) fn gather(args: &[OsString], files: Files, wants_terminal: bool) -> Result<Streams, Refusal> {
+    let gather = if wants_terminal { Streams::at_terminal } else { Streams::gather };
+    Ok(gather(args, files)?)
 }
 
 /// Podman is to be interrupted by signals again, and what ends this process to end it.

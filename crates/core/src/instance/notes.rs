@@ -2,7 +2,7 @@
 //!
 //! The engine's store is the truth; a file only spares asking it. Its time of modification is the instance's last use,
 //! and whoever runs something in the instance holds a shared lock on it (flock(2)). A second file, in `.locks`, is
-//! locked while the instance is made, started or removed.
+//! locked while the instance is made, started or removed, and names the socket of the last start.
 
 use super::{ImageUser, Instance};
 use flake_schema::InstanceName;
@@ -198,7 +198,7 @@ impl Notes {
         atomic::write(&file, text.as_bytes(), 0o600).map_err(failed("write", &file))
     }
 
-    /// Forgets an instance.
+    /// Forgets an instance, and removes its socket.
     ///
     /// # Errors
     /// [`NotesError`].

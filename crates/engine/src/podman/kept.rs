@@ -221,13 +221,8 @@ impl Keeper<'_> {
 pub fn remove(tool: &Tool, notes: &Notes, instance: &Instance) -> Result<(), EngineError> {
     // In this order: a note alone is harmless, a container alone would be started again by the next call.
     interrupt::held(|| {
-        let made = notes.read(instance);
         tool.remove_container(&instance.container_name())?;
-        notes.forget(instance)?;
-        if let Some(made) = made {
-            made.remove_socket();
-        }
-        Ok(())
+        Ok(notes.forget(instance)?)
     })
 }
 

@@ -24,7 +24,7 @@ pub(super) fn page() -> Vec<u8> {
         )
         .item("%progress", "Say what goes on even without a terminal.")
         .item("%interactive", "A terminal for the application even where standard input or output is none; a terminal that the caller has is passed anyway.")
-        .item("%remove", "Remove a kept instance at the end; an instance that is not kept is removed anyway.")
+        .item("%remove", "Remove a kept instance at the end, unless something else runs in it; an instance that is not kept is removed anyway.")
         .item("%ignore_sync_error", "Accepted as flake-pilot 3.x has it, without an effect yet.")
         .item("%ignore_missing_volume_path", "Leave out volumes whose path on the host does not exist.")
         .section("EXIT STATUS")

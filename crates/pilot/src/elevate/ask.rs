@@ -79,8 +79,7 @@ pub(super) fn call(
     let name = name.as_str();
     let sudo = sudo::find()?;
     let wants_terminal = options.contains(&LauncherOption::Interactive);
-    let gather = if wants_terminal { Streams::at_terminal } else { Streams::gather };
-    let mut streams = gather(&words[1..], Files::Relayed)?;
+    let mut streams = run::gather(&words[1..], Files::Relayed, wants_terminal)?;
     let rendezvous = Rendezvous::open(caller.xdg("XDG_RUNTIME_DIR"))
         .map_err(|error| Refusal::Other(format!("cannot make a socket for sudo: {}", reason(&error))))?;
     let launcher = install::privileged().map_err(own_program)?;
@@ -99,10 +98,7 @@ pub(super) fn call(
     let asked = ask(&rendezvous, privileged, &signals, (caller, &mut streams, given_up.as_deref()), &notice)?;
     let (started, warning, instance, in_use) = match asked {
         Asked::Session { started, warning, instance, in_use } => (started, warning, instance, in_use),
-        Asked::Said(text) => return Ok(Called::Ended(manage::print(&text), None)),
-        Asked::Several(labels) => return Ok(Called::Several(labels)),
-        Asked::Losing(label) => return Ok(Called::Losing(label)),
-        Asked::Signal(signal) => return Ok(Called::Ended(Ending::Signal(signal), None)),
+        Asked::Done(called) => return Ok(called),
     };
     drop(rendezvous);
     if let Some(warning) = warning {
@@ -120,16 +116,15 @@ pub(super) fn call(
 /// What asking came to.
 enum Asked {
     /// What stays open meanwhile comes with it.
-    Session {
-        started: Started,
-        warning: Option<String>,
-        instance: Option<String>,
-        in_use: Vec<OwnedFd>,
-    },
-    Said(String),
-    Several(Vec<String>),
-    Losing(String),
-    Signal(i32),
+    Session { started: Started, warning: Option<String>, instance: Option<String>, in_use: Vec<OwnedFd> },
+    /// There is no session.
+    Done(Called),
+}
+
+impl Asked {
+    fn ended(ending: Ending) -> Self {
+        Self::Done(Called::Ended(ending, None))
+    }
 }
 
 /// Meets the privileged launcher, hands the call's surroundings over, takes the session.
@@ -144,7 +139,7 @@ fn ask(
         match wait(signals, &[rendezvous.listener.as_fd(), privileged.ended.as_fd()], Some(&privileged))? {
             Wait::Signal(signal) => {
                 privileged.end(signal);
-                return Ok(Asked::Signal(signal));
+                return Ok(Asked::ended(Ending::Signal(signal)));
             }
             Wait::Ready(0) => {
                 let (socket, _) = rendezvous.listener.accept().map_err(waiting)?;
@@ -158,7 +153,7 @@ fn ask(
     };
     // The second launcher goes on by itself, and sudo gives the terminal back.
     if let Wait::Signal(signal) = wait(signals, &[privileged.ended.as_fd()], Some(&privileged))? {
-        return Ok(Asked::Signal(signal));
+        return Ok(Asked::ended(Ending::Signal(signal)));
     }
     let _ = privileged.child.wait();
     hand_off(&socket, caller, streams, given_up).map_err(broken)?;
@@ -169,7 +164,7 @@ fn ask(
         let (handed, more) = match received {
             Some(received) => received,
             None => match wait(signals, &[socket.as_fd()], None)? {
-                Wait::Signal(signal) => return Ok(Asked::Signal(signal)),
+                Wait::Signal(signal) => return Ok(Asked::ended(Ending::Signal(signal))),
                 Wait::Ready(_) => receiver.receive(&socket).map_err(broken)?,
             },
         };
@@ -178,9 +173,9 @@ fn ask(
         match handed {
             Handed::Notice { text } => notice(&text),
             Handed::Session { warning, instance } => break (warning, instance),
-            Handed::Said { text } => return Ok(Asked::Said(text)),
-            Handed::Several { labels } => return Ok(Asked::Several(labels)),
-            Handed::Losing { label } => return Ok(Asked::Losing(label)),
+            Handed::Said { text } => return Ok(Asked::ended(manage::print(&text))),
+            Handed::Several { labels } => return Ok(Asked::Done(Called::Several(labels))),
+            Handed::Losing { label } => return Ok(Asked::Done(Called::Losing(label))),
             Handed::Refused { message } => return Err(Refusal::Other(message)),
         }
     };

@@ -72,18 +72,16 @@ pub(super) fn lend(
         notice: &notice,
     };
     match verb {
-        FlakeVerb::Remove | FlakeVerb::Update => {
-            let closed = notes.close(&instance);
-            if verb == FlakeVerb::Remove {
-                let _closed = closed.ok_or_else(|| {
-                    let rm = format!("sudo flake-ctl rm --user {} --force", caller.name);
-                    manage::in_use_until(&instance, app, &rm)
-                })?;
-                keeper.remove()?;
-            } else {
-                let _closed = closed.ok_or_else(|| manage::in_use(&instance))?;
-                keeper.remake()?;
-            }
+        FlakeVerb::Remove => {
+            let rm = format!("sudo flake-ctl rm --user {} --force", caller.name);
+            let in_use = || manage::in_use_until(&instance, app, &rm);
+            let _closed = notes.close(&instance).ok_or_else(in_use)?;
+            keeper.remove()?;
+            return say(socket, String::new());
+        }
+        FlakeVerb::Update => {
+            let _closed = notes.close(&instance).ok_or_else(|| manage::in_use(&instance))?;
+            keeper.remake()?;
             return say(socket, String::new());
         }
         _ => {}

@@ -7,7 +7,7 @@ use crate::run::{self, conclude, copying};
 use flake_core::words::LauncherOption;
 use flake_engine::Started;
 use flake_engine::podman::{Entered, Keeper, LOOK_AFTER};
-use flake_engine::session::{End, Files, Session, Streams, Surroundings};
+use flake_engine::session::{End, Files, Session, Surroundings};
 use flake_schema::Lifetime;
 use flake_wire::FailureKind;
 use rustix::process::Signal;
@@ -20,8 +20,7 @@ pub(super) fn call(keeper: &Keeper<'_>, options: &[LauncherOption]) -> Result<En
     let launch = keeper.launch;
     let files = if launch.as_root { Files::Relayed } else { Files::Passed };
     let wants_terminal = options.contains(&LauncherOption::Interactive);
-    let gather = if wants_terminal { Streams::at_terminal } else { Streams::gather };
-    let mut streams = gather(&launch.args, files)?;
+    let mut streams = run::gather(&launch.args, files, wants_terminal)?;
     if keeper.flake.lifetime == Lifetime::Attach {
         manage::check_seat(&streams)?;
     }
@@ -82,8 +81,7 @@ pub(super) fn call(keeper: &Keeper<'_>, options: &[LauncherOption]) -> Result<En
         run::let_signals_through()?;
         // What others run in it is not ended.
         let Some(_closed) = keeper.notes.close(keeper.instance) else {
-            let words: Vec<_> = std::env::args_os().take(1).collect();
-            report::say(&words, &manage::in_use(keeper.instance).to_string());
+            report::say(&report::own_name(), &manage::in_use(keeper.instance).to_string());
             return Ok(ending);
         };
         if let Err(interrupted) = interruptible(|| Ok(keeper.remove()?))? {

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use flake_testkit::processes::Process;
@@ -89,6 +90,20 @@ impl Flake<'_> {
     pub(super) fn end(self) -> Result<()> {
         self.remove()?;
         self.nothing_more()
+    }
+
+    /// The next call finds its data, in the one instance there is; then that goes.
+    pub(super) fn heals(self) -> Result<()> {
+        self.has_data()?;
+        self.is_one()?;
+        self.end()
+    }
+
+    /// Half as long again as something takes.
+    pub(super) fn span(&self, call: impl FnOnce(&Self) -> Result<()>) -> Result<Duration> {
+        let start = Instant::now();
+        call(self)?;
+        Ok(start.elapsed() * 3 / 2)
     }
 
     pub(super) fn remove(&self) -> Result<()> {

@@ -1,7 +1,7 @@
 //! `kill -9` at any moment: of the launcher, of the agent, of podman's monitor, of all that belongs to the container.
 
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use flake_testkit::{Outcome, processes, rounds};
@@ -37,9 +37,7 @@ fn kill_one(flake: &Flake<'_>, span: Duration, round: u32, rounds: u32) -> Resul
 
 fn launcher_making(ground: &Ground<'_>) -> Result<()> {
     let flake = ground.flake()?;
-    let start = Instant::now();
-    flake.works()?;
-    let span = start.elapsed() * 3 / 2;
+    let span = flake.span(Flake::works)?;
     flake.remove()?;
     let rounds = rounds(ROUNDS);
     for round in 0..rounds {
@@ -58,9 +56,7 @@ fn launcher_starting(ground: &Ground<'_>) -> Result<()> {
     flake.begin()?;
     let halt = || flake.podman(&["kill", &flake.container()]);
     halt()?;
-    let start = Instant::now();
-    flake.has_data()?;
-    let span = start.elapsed() * 3 / 2;
+    let span = flake.span(Flake::has_data)?;
     let rounds = rounds(ROUNDS);
     for round in 0..rounds {
         halt()?;
@@ -91,9 +87,7 @@ fn parts(ground: &Ground<'_>, victims: fn() -> Vec<u32>) -> Result<()> {
     let flake = ground.flake()?;
     flake.begin()?;
     flake.podman(&["kill", &flake.container()])?;
-    let start = Instant::now();
-    flake.has_data()?;
-    let starting = start.elapsed() * 3 / 2;
+    let starting = flake.span(Flake::has_data)?;
     let rounds = rounds(ROUNDS);
     for round in 0..rounds {
         let is_up = round % 2 == 0;
@@ -139,7 +133,5 @@ fn monitor_then_stop(ground: &Ground<'_>) -> Result<()> {
     }
     flake.has_data()?;
     flake.podman(&["stop", "--time", "1", &flake.container()])?;
-    flake.has_data()?;
-    flake.is_one()?;
-    flake.end()
+    flake.heals()
 }

@@ -27,9 +27,7 @@ fn wiped(ground: &Ground<'_>) -> Result<()> {
     flake.begin()?;
     flake.podman(&["stop", "--time", "0", &flake.container()])?;
     shell(WIPE)?;
-    flake.has_data()?;
-    flake.is_one()?;
-    flake.end()
+    flake.heals()
 }
 
 /// All processes of podman are gone without a word, with all mounts, and all that was in memory.
@@ -62,9 +60,7 @@ fn note(ground: &Ground<'_>) -> Result<()> {
     let flake = ground.flake()?;
     flake.begin()?;
     fs::remove_file(flake.note())?;
-    flake.has_data()?;
-    flake.is_one()?;
-    flake.end()
+    flake.heals()
 }
 
 fn note_stopped(ground: &Ground<'_>) -> Result<()> {
@@ -72,9 +68,7 @@ fn note_stopped(ground: &Ground<'_>) -> Result<()> {
     flake.begin()?;
     flake.podman(&["kill", &flake.container()])?;
     fs::remove_file(flake.note())?;
-    flake.has_data()?;
-    flake.is_one()?;
-    flake.end()
+    flake.heals()
 }
 
 /// A crash of the host can leave a file of any content.
@@ -132,7 +126,5 @@ fn socket(ground: &Ground<'_>) -> Result<()> {
     ensure!(running.try_wait()?.is_none(), "the first call was ended");
     processes::kill(running.id(), Signal::SIGTERM);
     running.wait()?;
-    flake.has_data()?;
-    flake.is_one()?;
-    flake.end()
+    flake.heals()
 }

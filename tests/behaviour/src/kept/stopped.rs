@@ -2,7 +2,7 @@
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::thread;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use anyhow::{Context as _, Result, ensure};
 use flake_testkit::{processes, rounds, until};
@@ -43,9 +43,7 @@ fn at_any_moment(flake: &Flake<'_>, span: Duration, each: &dyn Fn() -> Result<()
 
 fn making(ground: &Ground<'_>) -> Result<()> {
     let flake = ground.flake()?;
-    let start = Instant::now();
-    flake.works()?;
-    let span = start.elapsed() * 3 / 2;
+    let span = flake.span(Flake::works)?;
     flake.remove()?;
     at_any_moment(&flake, span, &|| {
         // What stays on at the other side of sudo ends a moment later.
@@ -62,9 +60,7 @@ fn starting(ground: &Ground<'_>) -> Result<()> {
     let flake = ground.flake()?;
     flake.begin()?;
     flake.podman(&["kill", &flake.container()])?;
-    let start = Instant::now();
-    flake.has_data()?;
-    let span = start.elapsed() * 3 / 2;
+    let span = flake.span(Flake::has_data)?;
     at_any_moment(&flake, span, &|| {
         flake.has_data()?;
         flake.is_one()?;

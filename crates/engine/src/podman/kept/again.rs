@@ -62,9 +62,6 @@ impl Keeper<'_> {
         if kept.state.running || kept.state.status == "stopping" {
             self.engine.tool.stop(name, GRACE)?;
         }
-        if let Some(before) = &before {
-            before.remove_socket();
-        }
         let made_of = before.map(|before| before.made_of);
         let made = self.run_again(name, kept).and_then(|started| self.finish(started, Moment::Started));
         match made {
